@@ -1,0 +1,1 @@
+"""HTTP in front of the graph: routes, streaming, credentials, and the commands that serve."""

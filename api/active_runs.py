@@ -1,0 +1,140 @@
+"""Runs that go on now: each in a task of its own, which ends when its reader leaves."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+from api.errors import Cancelled, ThreadBusy, TooManyRuns
+from graph.runner import Ask, Event, Runner
+from ingest.errors import NotFound, ServiceError
+from ingest.scope import Scope
+
+
+@dataclass
+class ActiveRun:
+    """A run and its events so far unread; `first` is the event that carries the run id."""
+
+    ask: Ask
+    run_id: str
+    task: asyncio.Task[None]
+    first: Event
+    rest: MemoryObjectReceiveStream[Event]
+    started_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat("T", "milliseconds"))
+
+    async def events(self) -> AsyncIterator[Event]:
+        """Raises Cancelled when another request cancels the run, else what the run raises."""
+        yield self.first
+        async for event in self.rest:
+            yield event
+        await _outcome(self.task)
+
+    async def answer(self) -> dict[str, Any]:
+        """The answer object of the whole run."""
+        async for event in self.events():
+            if event.type == "answer":
+                return event.data
+        raise RuntimeError("the run ended without an answer")
+
+
+class ActiveRuns:
+    def __init__(self, *, limit: int, queue: int, stall_s: float) -> None:
+        self._limit = limit
+        self._queue = queue
+        self._stall_s = stall_s
+        self._runs: dict[str, ActiveRun] = {}
+        self._threads: set[tuple[str, str]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def start(self, runner: Runner, ask: Ask) -> AsyncIterator[ActiveRun]:
+        """Raises ThreadBusy, TooManyRuns, and what the runner refuses. Leaving ends the run.
+
+        The run has a task outside every scope of the server: cancelling a scope around the
+        graph's stream would leave its nodes running.
+        """
+        if len(self._tasks) >= self._limit:
+            raise TooManyRuns(f"{self._limit} runs go on already; try again in a second")
+        with self.thread(ask.scope, ask.thread_id):
+            send, receive = anyio.create_memory_object_stream[Event](self._queue)
+            task = asyncio.create_task(self._pump(runner, ask, send))
+            self._tasks.add(task)
+            try:
+                first = await _first(receive, task)
+                run = ActiveRun(ask, str(first.data["run_id"]), task, first, receive)
+                self._runs[run.run_id] = run
+                try:
+                    yield run
+                finally:
+                    del self._runs[run.run_id]
+            finally:
+                with anyio.CancelScope(shield=True):
+                    receive.close()
+                    await _end(task)
+                self._tasks.discard(task)
+
+    @contextmanager
+    def thread(self, scope: Scope, thread_id: str | None) -> Iterator[None]:
+        """Takes the thread, where one is named, for as long as this is entered."""
+        thread = (scope.tenant, thread_id) if thread_id else None
+        if thread in self._threads:
+            raise ThreadBusy("this thread has a run that has not ended; wait for it or cancel it")
+        if thread is not None:
+            self._threads.add(thread)
+        try:
+            yield
+        finally:
+            if thread is not None:
+                self._threads.discard(thread)
+
+    def running(self, scope: Scope) -> list[ActiveRun]:
+        return [run for run in self._runs.values() if run.ask.scope.tenant == scope.tenant]
+
+    async def cancel(self, scope: Scope, run_id: str) -> None:
+        """Returns when the run has ended. Raises NotFound for another tenant's run as well."""
+        run = self._runs.get(run_id)
+        if run is None or run.ask.scope.tenant != scope.tenant:
+            raise NotFound("no such run")
+        await _end(run.task)
+
+    async def close(self) -> None:
+        await asyncio.gather(*(_end(task) for task in list(self._tasks)))
+
+    async def _pump(self, runner: Runner, ask: Ask, send: MemoryObjectSendStream[Event]) -> None:
+        async with send:
+            async for event in runner.stream(ask):
+                try:
+                    with anyio.fail_after(self._stall_s):
+                        await send.send(event)
+                except TimeoutError:
+                    raise Cancelled("nobody read the events of this run") from None
+
+
+async def _first(
+    receive: MemoryObjectReceiveStream[Event], task: asyncio.Task[None]
+) -> Event:
+    try:
+        return await receive.receive()
+    except anyio.EndOfStream:
+        await _outcome(task)
+        raise ServiceError("the run gave no event") from None
+
+
+async def _outcome(task: asyncio.Task[None]) -> None:
+    await asyncio.wait([task])
+    if task.cancelled():
+        raise Cancelled("the run was cancelled")
+    task.result()
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    """Its failure, if any, was told to its reader or has no reader left."""
+    task.cancel()
+    await asyncio.wait([task])
+    if not task.cancelled():
+        task.exception()

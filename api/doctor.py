@@ -1,0 +1,154 @@
+"""What is configured, what is missing, and what the machine can do."""
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from api.settings import Settings, check_exposure, is_loopback
+from ingest.data_folder import FORMAT, holder_of, is_held
+from ingest.errors import ConfigurationError, ServiceError
+
+PACKAGES = (
+    "langgraph",
+    "langgraph-checkpoint-sqlite",
+    "fastapi",
+    "uvicorn",
+    "pydantic",
+    "qdrant-edge-py",
+    "sentence-transformers",
+    "torch",
+    "tavily-python",
+)
+
+
+def examine(settings: Settings) -> dict[str, Any]:
+    """A report whose `problems` say in one line each what keeps the service from working."""
+    problems: list[str] = []
+    return {
+        "python": platform.python_version(),
+        "packages": _packages(problems),
+        "model": _model(problems),
+        "data_folder": _data_folder(settings, problems),
+        "service": _service(settings, problems),
+        "web_search": {"configured": settings.web.tavily_api_key is not None},
+        "machine": _machine(),
+        "problems": problems,
+    }
+
+
+def report_lines(report: dict[str, Any]) -> list[str]:
+    """The report for a person."""
+    folder, service, machine = report["data_folder"], report["service"], report["machine"]
+    web = report["web_search"]["configured"]
+    exposed = ", anonymous beyond this machine" if service["anonymous_beyond_loopback"] else ""
+    memory = f"{machine['memory_gb']} GB memory, {machine['memory_available_gb']} GB available"
+    missing = [name for name, found in report["packages"].items() if found is None]
+    lines = [
+        f"Python       {report['python']}",
+        f"Packages     {'missing: ' + ', '.join(missing) if missing else 'all installed'}",
+        f"Model        {report['model']['name']}: {report['model']['state']}",
+        f"Data folder  {folder['path']}: {folder['state']}, format {folder['format'] or '-'}",
+        f"Service      {service['host']}:{service['port']}, {service['keys']} keys{exposed}",
+        f"Web search   {'configured' if web else 'off: CRAG_WEB__TAVILY_API_KEY is not set'}",
+        f"Machine      {machine['cores']} cores, {memory}",
+    ]
+    for base in folder["knowledge_bases"]:
+        lines.append(f"  {base['name']}: {base['documents']} documents, {base['chunks']} passages")
+    problems = [f"Problem: {problem}" for problem in report["problems"]]
+    return [*lines, *(problems or ["Everything that the service needs is there."])]
+
+
+def _packages(problems: list[str]) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = None
+            problems.append(f"the package {name} is not installed")
+    return found
+
+
+def _model(problems: list[str]) -> dict[str, Any]:
+    from ingest.adapters.sentence_transformer import WEIGHTS_SHA256, check_weights, packaged_model
+
+    try:
+        check_weights(packaged_model() / "model.safetensors")
+    except ServiceError as error:
+        problems.append(error.message)
+        return {"name": "all-MiniLM-L6-v2", "state": error.message, "sha256": None}
+    return {
+        "name": "all-MiniLM-L6-v2",
+        "state": "weights are those of this release",
+        "sha256": WEIGHTS_SHA256,
+    }
+
+
+def _data_folder(settings: Settings, problems: list[str]) -> dict[str, Any]:
+    path = settings.data_dir
+    held = is_held(path)
+    holder = holder_of(path) if held else None
+    report: dict[str, Any] = {
+        "path": str(path.resolve()),
+        "state": _state(path, held),
+        "holder": {"pid": holder.pid, "url": holder.url} if holder else None,
+        "format": _format(path),
+        "reads_format": FORMAT,
+        "knowledge_bases": [],
+    }
+    try:
+        report["knowledge_bases"] = _bases(settings) if path.exists() else []
+    except ServiceError as error:
+        problems.append(error.message)
+    return report
+
+
+def _state(path: Path, held: bool) -> str:
+    if held:
+        return "held by another process"
+    return "free" if path.exists() else "not there yet; it is made on first use"
+
+
+def _format(path: Path) -> str | None:
+    try:
+        return (path / "format").read_text().strip()[:20]
+    except OSError:
+        return None
+
+
+def _bases(settings: Settings) -> list[dict[str, Any]]:
+    from ingest.local import bases_here
+    from ingest.remote import server_for
+
+    client = server_for(settings.data_dir)
+    if client is None:
+        return bases_here(settings)
+    with client:
+        bases: list[dict[str, Any]] = client.json("GET", "/v1/knowledge-bases")["knowledge_bases"]
+        return bases
+
+
+def _service(settings: Settings, problems: list[str]) -> dict[str, Any]:
+    try:
+        check_exposure(settings)
+    except ConfigurationError as error:
+        problems.append(error.message)
+    exposed = not is_loopback(settings.host) and settings.api.allow_anonymous
+    return {
+        "host": settings.host,
+        "port": settings.port,
+        "keys": len(settings.api.keys),
+        "anonymous_beyond_loopback": exposed and not settings.api.keys,
+    }
+
+
+def _machine() -> dict[str, Any]:
+    page = os.sysconf("SC_PAGE_SIZE") / 1024**3
+    return {
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_gb": round(os.sysconf("SC_PHYS_PAGES") * page, 1),
+        "memory_available_gb": round(os.sysconf("SC_AVPHYS_PAGES") * page, 1),
+        "platform": platform.platform(),
+    }

@@ -1,0 +1,104 @@
+"""The service behind the routes: opened and loaded in the background, closed at the end."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from api.active_runs import ActiveRuns
+from api.errors import NotReady
+from api.settings import Settings
+from graph.compose import Service
+from ingest.errors import DependencyError
+
+log = logging.getLogger("crag.api")
+
+OPTIMIZE_AFTER_S = 5.0
+"""Quiet seconds after an upload; building the search structures after each would be quadratic."""
+
+OpenService = Callable[[Settings], AbstractAsyncContextManager[Service]]
+
+
+def ignore(*_: object) -> None:
+    """A hook that nobody set."""
+
+
+def logged(error: Exception) -> None:
+    log.error("the service could not start", exc_info=error)
+
+
+class Lifetime:
+    """Ready once the models are loaded, so that the first question is as fast as the second.
+
+    Hooks: `opened` when the data folder is held, `ready` when questions are answered, `failed`
+    when neither comes to pass.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        open_service: OpenService,
+        *,
+        opened: Callable[[Service], None] = ignore,
+        ready: Callable[[Service], None] = ignore,
+        failed: Callable[[Exception], None] = logged,
+    ) -> None:
+        self.runs = ActiveRuns(
+            limit=settings.api.max_runs,
+            queue=settings.api.stream_queue,
+            stall_s=settings.api.stream_stall_s,
+        )
+        self._settings = settings
+        self._open_service = open_service
+        self._opened = opened
+        self._ready = ready
+        self._failed = failed
+        self._service: Service | None = None
+        self._optimizing: asyncio.Task[None] | None = None
+        self._ending = asyncio.Event()
+
+    @property
+    def service(self) -> Service:
+        """Raises NotReady while the models load and after the end has begun."""
+        if self._service is None:
+            raise NotReady("the service is loading its models; try again in a few seconds")
+        return self._service
+
+    def uploaded(self) -> None:
+        """Documents came in: once no more do, what makes search fast is built anew."""
+        if self._optimizing is not None:
+            self._optimizing.cancel()
+        self._optimizing = asyncio.create_task(self._optimize(self.service))
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        living = asyncio.create_task(self._live())
+        try:
+            yield
+        finally:
+            self._service = None
+            if self._optimizing is not None:
+                self._optimizing.cancel()
+            await self.runs.close()
+            self._ending.set()
+            await living
+
+    async def _optimize(self, service: Service) -> None:
+        await asyncio.sleep(OPTIMIZE_AFTER_S)
+        try:
+            await service.corpus.writer.optimize()
+        except DependencyError as error:
+            log.warning("the index stays unoptimized: %s", error)
+
+    async def _live(self) -> None:
+        """One task opens and closes: an async context manager belongs to the task it began in."""
+        try:
+            async with self._open_service(self._settings) as service:
+                self._opened(service)
+                await service.corpus.embedder.load()
+                await service.corpus.embedder.encode(["warm up"])
+                self._service = service
+                self._ready(service)
+                await self._ending.wait()
+        except Exception as error:  # noqa: BLE001 - the edge of a background task
+            self._failed(error)

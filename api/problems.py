@@ -1,0 +1,54 @@
+"""The error responses of a route, for the OpenAPI document."""
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from api.errors import TITLES
+
+EXAMPLES = {
+    401: ("unauthorized", "send a valid key: Authorization: Bearer <key>"),
+    404: ("unknown_knowledge_base", "no knowledge base 'handbok'"),
+    409: ("thread_busy", "this thread has a run that has not ended; wait for it or cancel it"),
+    413: ("too_large", "the body is larger than 25 MB"),
+    422: ("invalid_request", "question: String should have at most 4000 characters"),
+    429: ("rate_limited", "64 runs go on already; try again in a second"),
+    503: ("not_ready", "the service is loading its models; try again in a few seconds"),
+}
+
+
+class Problem(BaseModel):
+    """RFC 9457, with a `code` that programs can rely on."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    code: str = Field(description="Stable; what to switch on.")
+    detail: str = Field(description="One sentence for a person.")
+    errors: list[dict[str, str]] | None = Field(
+        None, description="Each invalid field, for `invalid_request`."
+    )
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """These, and the two that any route under /v1 may answer."""
+    return {status: _response(status) for status in (401, *statuses, 503)}
+
+
+def not_ready() -> dict[int | str, dict[str, Any]]:
+    return {503: _response(503)}
+
+
+def _response(status: int) -> dict[str, Any]:
+    code, detail = EXAMPLES[status]
+    title = TITLES[status]
+    body = {"type": "about:blank", "title": title, "status": status, "code": code, "detail": detail}
+    return {
+        "description": title,
+        "content": {
+            "application/problem+json": {
+                "schema": {"$ref": "#/components/schemas/Problem"},
+                "example": body,
+            }
+        },
+    }

@@ -1,0 +1,1 @@
+"""One file for each noun of the HTTP interface."""

@@ -1,0 +1,91 @@
+"""Documents of a knowledge base."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+
+from api.dependencies import ScopeOf, ServiceOf
+from api.problems import problems
+from api.uploads import BODY, uploaded
+from ingest.pipeline import FileResult, ingest_upload
+from ingest.ports import DocumentRecord
+
+router = APIRouter(prefix="/knowledge-bases/{knowledge_base}/documents", tags=["documents"])
+
+
+class UploadReport(BaseModel):
+    """What became of each file. One that could not be read is `failed` and says why."""
+
+    files: list[FileResult]
+
+
+class DocumentList(BaseModel):
+    documents: list[DocumentRecord]
+
+
+class Document(BaseModel):
+    document: DocumentRecord
+    text_length: int = Field(description="Unicode code points of the stored text.")
+
+
+@router.post(
+    "",
+    summary="Upload documents",
+    openapi_extra=BODY,
+    responses=problems(404, 413, 422),
+)
+async def upload_documents(
+    knowledge_base: str,
+    request: Request,
+    scope: ScopeOf,
+    service: ServiceOf,
+    name: Annotated[str | None, Query(description="The file's name, for a raw body.")] = None,
+) -> UploadReport:
+    """Adds or replaces documents by name; the same content again is `unchanged`.
+
+    A document with the bytes of another one is kept as an alias and says `duplicate_of`.
+    """
+    corpus = service.corpus
+    await corpus.index.documents(scope, knowledge_base)
+    results = [
+        await ingest_upload(
+            source,
+            content,
+            scope=scope,
+            knowledge_base=knowledge_base,
+            index=corpus.index,
+            writer=corpus.writer,
+        )
+        async for source, content in uploaded(request, name)
+    ]
+    if any(result.state in ("added", "updated") for result in results):
+        request.app.state.lifetime.uploaded()
+    return UploadReport(files=results)
+
+
+@router.get("", summary="List documents", responses=problems(404))
+async def list_documents(knowledge_base: str, scope: ScopeOf, service: ServiceOf) -> DocumentList:
+    """Live documents by source."""
+    return DocumentList(documents=await service.corpus.index.documents(scope, knowledge_base))
+
+
+@router.get("/{document_id}", summary="Read a document's record", responses=problems(404))
+async def read_document(
+    knowledge_base: str, document_id: str, scope: ScopeOf, service: ServiceOf
+) -> Document:
+    """The record and the length of the text that citations point into."""
+    index = service.corpus.index
+    record = await index.document(scope, knowledge_base, document_id)
+    text = await index.text(scope, knowledge_base, document_id, record.revision)
+    return Document(document=record, text_length=len(text or ""))
+
+
+@router.delete(
+    "/{document_id}", status_code=204, summary="Delete a document", responses=problems(404)
+)
+async def delete_document(
+    knowledge_base: str, document_id: str, scope: ScopeOf, service: ServiceOf
+) -> None:
+    """It stops answering at once."""
+    await service.corpus.writer.delete_document(scope, knowledge_base, document_id)

@@ -1,0 +1,45 @@
+"""Knowledge bases: the sets of documents that questions are asked of."""
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from api.dependencies import ScopeOf, ServiceOf
+from api.problems import problems
+from api.schemas import NewKnowledgeBase
+from ingest.inventory import BaseSummary, inventory, summary_of
+
+router = APIRouter(prefix="/knowledge-bases", tags=["knowledge bases"])
+
+
+class KnowledgeBaseList(BaseModel):
+    knowledge_bases: list[BaseSummary]
+
+
+@router.get("", summary="List knowledge bases", responses=problems())
+async def list_knowledge_bases(scope: ScopeOf, service: ServiceOf) -> KnowledgeBaseList:
+    """With the number of documents and passages, and the version of the index."""
+    return KnowledgeBaseList(knowledge_bases=await inventory(service.corpus, scope))
+
+
+@router.post(
+    "", status_code=201, summary="Create a knowledge base", responses=problems(422)
+)
+async def create_knowledge_base(
+    body: NewKnowledgeBase, scope: ScopeOf, service: ServiceOf
+) -> BaseSummary:
+    """An empty base. A name that exists is `invalid_request`."""
+    base = await service.corpus.writer.create_knowledge_base(
+        scope, body.name, body.description, web=body.web
+    )
+    return await summary_of(service.corpus, scope, base)
+
+
+@router.delete(
+    "/{knowledge_base}",
+    status_code=204,
+    summary="Delete a knowledge base",
+    responses=problems(404),
+)
+async def delete_knowledge_base(knowledge_base: str, scope: ScopeOf, service: ServiceOf) -> None:
+    """It stops answering at once, with all its documents."""
+    await service.corpus.writer.delete_knowledge_base(scope, knowledge_base)

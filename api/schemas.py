@@ -1,0 +1,99 @@
+"""What requests may carry: every length bounded, unknown fields refused."""
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from graph.asking import MAX_QUESTION, THREAD_ID
+
+MAX_TURNS = 50
+MAX_ANSWER = 20_000
+MAX_OPTIONS = 32
+
+
+def not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+Question = Annotated[
+    str, Field(min_length=1, max_length=MAX_QUESTION), AfterValidator(not_blank)
+]
+BaseName = Annotated[str, Field(min_length=1, max_length=63, examples=["handbook"])]
+ThreadId = Annotated[str, Field(pattern=f"^{THREAD_ID}$", examples=["chat-17"])]
+Filters = Annotated[
+    dict[str, Any],
+    Field(
+        description="Values that a passage must have: document_id, language, version, status; "
+        "a scalar, or a list of which one must match.",
+        examples=[{"language": "en", "version": ["2", "3"]}],
+    ),
+]
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TurnBody(Body):
+    """An earlier exchange; the question may lean on it."""
+
+    question: str = Field(max_length=MAX_QUESTION)
+    answer: str = Field("", max_length=MAX_ANSWER)
+
+
+class AskBody(Body):
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "question": "How many days of parental leave can I take?",
+                    "knowledge_base": "handbook",
+                },
+                {
+                    "question": "And for a second child?",
+                    "knowledge_base": "handbook",
+                    "thread_id": "chat-17",
+                    "filters": {"language": "en"},
+                    "options": {"rewrites": 1, "deadline_s": 10},
+                },
+            ]
+        }
+    )
+
+    question: Question
+    knowledge_base: BaseName
+    history: list[TurnBody] = Field([], max_length=MAX_TURNS)
+    thread_id: ThreadId | None = None
+    filters: Filters = Field(default_factory=dict)
+    options: dict[str, Any] = Field(
+        default_factory=dict,
+        max_length=MAX_OPTIONS,
+        description="Options of this run. They may tighten truth thresholds and lower budgets.",
+    )
+
+
+class SearchBody(Body):
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"question": "parental leave", "knowledge_base": "handbook", "limit": 5}]
+        }
+    )
+
+    question: Question
+    knowledge_base: BaseName
+    limit: int = Field(10, ge=1, le=100)
+    filters: Filters = Field(default_factory=dict)
+
+
+class NewKnowledgeBase(Body):
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"name": "handbook", "description": "Company handbook"}]}
+    )
+
+    name: str = Field(
+        max_length=200, description="1 to 63 of a-z, 0-9, - and _; starts with a-z or 0-9."
+    )
+    description: str = Field("", max_length=2_000)
+    web: bool = Field(False, description="May the web be searched where the base has no answer?")

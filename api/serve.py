@@ -1,0 +1,109 @@
+"""Serves the app with uvicorn, and says in the lock file where local commands find it."""
+
+import logging
+import os
+import secrets
+import signal
+import socket
+import sys
+
+import uvicorn
+
+from api.app import create_app
+from api.request_id import WithRequestId
+from api.settings import Settings, check_exposure
+from graph.compose import Service
+from ingest.data_folder import Holder
+from ingest.errors import ConfigurationError
+
+EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
+"""What to say instead of an address that means all of them."""
+
+
+def serve(settings: Settings) -> None:
+    """Returns after an interrupt or SIGTERM, once open requests had their grace.
+
+    Raises what opening the service raises, and ConfigurationError for an address that is taken.
+    """
+    check_exposure(settings)
+    listening = _listen(settings.host, settings.port)
+    port = listening.getsockname()[1]
+    url = f"http://{_reachable(settings.host)}:{port}"
+    token = secrets.token_urlsafe(32)
+    failures: list[Exception] = []
+
+    def opened(service: Service) -> None:
+        service.corpus.folder.announce(Holder(os.getpid(), url, token))
+
+    def failed(error: Exception) -> None:
+        failures.append(error)
+        server.should_exit = True
+
+    def ready(service: Service) -> None:
+        print(_first_requests(url, with_key=bool(settings.api.keys)), flush=True)
+
+    _log_to_stderr()
+    app = create_app(settings, token=token, opened=opened, ready=ready, failed=failed)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=settings.api.shutdown_grace_s,
+        )
+    )
+    # uvicorn raises the signal again once it is done; ending as asked is no failure.
+    signal.signal(signal.SIGTERM, lambda number, frame: None)
+    try:
+        server.run(sockets=[listening])
+    except KeyboardInterrupt:
+        pass
+    finally:
+        listening.close()
+    if failures:
+        raise failures[0]
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, proto, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, proto)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except OSError as error:
+        reason = error.strerror or error
+        raise ConfigurationError(
+            f"cannot listen on {host} port {port}: {reason}; choose another with --port"
+        ) from None
+    return listening
+
+
+def _reachable(host: str) -> str:
+    plain = EVERY_ADDRESS.get(host, host)
+    return f"[{plain}]" if ":" in plain and not plain.startswith("[") else plain
+
+
+def _first_requests(url: str, *, with_key: bool) -> str:
+    key = " -H 'Authorization: Bearer '\"$KEY\"" if with_key else ""
+    ask = """-H 'Content-Type: application/json' -d '{"question": "How long does a refund take?", """
+    return "\n".join(
+        [
+            f"Ready on {url} (its documentation: {url}/docs). Three requests to try:",
+            f"  curl{key} {url}/v1/knowledge-bases",
+            f"  curl{key} {url}/v1/ask {ask}\"knowledge_base\": \"handbook\"}}'",
+            f"  curl -N{key} {url}/v1/ask/stream {ask}\"knowledge_base\": \"handbook\"}}'",
+        ]
+    )
+
+
+def _log_to_stderr() -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(WithRequestId())
+    handler.setFormatter(
+        logging.Formatter("%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s")
+    )
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    for noisy in ("httpx", "httpcore", "sentence_transformers"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)

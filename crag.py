@@ -1,0 +1,69 @@
+"""The command line: mounts each package's commands, and turns errors into exit codes."""
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+import api.cli
+import graph.cli
+import ingest.cli
+
+app = typer.Typer(
+    name="crag",
+    help='Answers from your documents, with checked citations, or "I don\'t know" and why.',
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("ingest")(ingest.cli.ingest)
+app.add_typer(ingest.cli.kb, name="kb", no_args_is_help=True)
+app.command("ask")(graph.cli.ask)
+app.command("search")(graph.cli.search)
+app.command("serve")(api.cli.serve)
+app.command("doctor")(api.cli.doctor)
+# eval/cli.py is mounted here: app.add_typer(eval.cli.commands, name="eval")
+
+INTERRUPTED = 130
+EXIT_CODES = {
+    "configuration": 2,
+    "embedder_mismatch": 2,
+    "unknown_data_format": 2,
+    "model_package": 2,
+    "invalid_request": 2,
+    "data_folder_held": 5,
+}
+"""Of ServiceError codes; any other is a failure, 1."""
+
+
+def main() -> None:
+    """The console script."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command; its exit code. An expected error is one line on standard error."""
+    from ingest.errors import ServiceError
+
+    try:
+        app(list(arguments), prog_name="crag")
+    except ServiceError as error:
+        print(f"crag: {' '.join(error.message.split())}", file=sys.stderr)
+        return EXIT_CODES.get(error.code, 1)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    return 0
+
+
+@app.callback()
+def root(context: typer.Context) -> None:
+    """Every command reads the same settings, so that an unknown name stops any of them."""
+    from api.settings import Settings
+
+    context.obj = Settings
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Measuring: datasets, metrics, calibration and benchmarks."""

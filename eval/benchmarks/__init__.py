@@ -1,0 +1,1 @@
+"""Benchmarks; each is a command that states its parts."""

@@ -1,0 +1,125 @@
+"""Fits the grader: from labelled questions to a calibration file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eval.datasets import Question
+from eval.labels import holds_answer, holds_quote
+from graph.adapters.calibration import LogisticModel
+from graph.adapters.passage_signs import Signs, vector_signs, word_signs
+from graph.adapters.question_signs import AskedQuestion, read_question
+from graph.adapters.sentence_signs import SentenceSigns, sentence_signs
+from graph.adapters.token_vectors import PassageVectors, TokenVectors
+from ingest.documents import Candidate
+from ingest.filters import Filters
+from ingest.index import Index
+from ingest.scope import LOCAL
+from nodes.ports import Reranker
+
+GRADED = 12
+"""Candidates of each question that become rows: those a run with its loops would grade."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """One labelled passage of one question, with what its signs are made of."""
+
+    group: str
+    question: AskedQuestion
+    candidate: Candidate
+    vectors: PassageVectors
+    sentences: list[SentenceSigns]
+    sentence_labels: list[bool]
+    label: bool
+
+
+async def labelled_passages(
+    index: Index,
+    reranker: Reranker,
+    vectors: TokenVectors,
+    base: str,
+    questions: Sequence[Question],
+    *,
+    dataset: str,
+) -> list[Passage]:
+    """The best candidates of each question. A passage of a relevant document that does not hold
+    the answer is left out: nobody judged it."""
+    rows: list[Passage] = []
+    for question in questions:
+        found = await index.search(
+            LOCAL, base, question.text, [question.text], limit=50, filters=Filters()
+        )
+        ranked = (await reranker.rerank(question.text, found))[: GRADED * 2]
+        asked = read_question(question.text, await vectors.question(question.text))
+        labels = [label_of(question, candidate) for candidate in ranked]
+        kept = [(c, x) for c, x in zip(ranked, labels, strict=True) if x is not None][:GRADED]
+        passages = await vectors.passages([candidate.chunk for candidate, _ in kept])
+        for (candidate, label), encoded in zip(kept, passages, strict=True):
+            sentences = sentence_signs(asked, candidate.chunk, encoded)
+            states = [bool(label) and states_answer(question, candidate, s) for s in sentences]
+            group = f"{dataset}/{question.id}"
+            rows.append(Passage(group, asked, candidate, encoded, sentences, states, bool(label)))
+    return rows
+
+
+def label_of(question: Question, candidate: Candidate) -> bool | None:
+    """None where nobody can tell from the labels."""
+    source = candidate.chunk.metadata["source"]
+    if question.quotes:
+        quoted = [q for document, q in question.quotes if document == source]
+        if any(holds_quote(candidate.chunk.text, quote) for quote in quoted):
+            return True
+        return None if question.answers and holds_answer(
+            candidate.chunk.text, question.answers
+        ) else False
+    if source not in question.relevant:
+        return False
+    if not question.answers:
+        return True
+    return True if holds_answer(candidate.chunk.text, question.answers) else None
+
+
+def states_answer(question: Question, candidate: Candidate, sentence: SentenceSigns) -> bool:
+    source = candidate.chunk.metadata["source"]
+    if question.quotes:
+        quoted = [q for document, q in question.quotes if document == source]
+        return any(
+            holds_quote(sentence.text, quote) or holds_quote(quote, sentence.text)
+            for quote in quoted
+        )
+    return holds_answer(sentence.text, question.answers)
+
+
+def fit(
+    rows: Sequence[Signs], labels: Sequence[bool], weights: Sequence[float], *, strength: float
+) -> LogisticModel:
+    """An L2 logistic regression; `strength` is sklearn's C (inverse regularisation)."""
+    from sklearn.linear_model import LogisticRegression
+
+    names = sorted(rows[0])
+    matrix = np.array([[row[name] for name in names] for row in rows])
+    mean, scale = matrix.mean(axis=0), matrix.std(axis=0)
+    scale[scale < 1e-9] = 1.0
+    model = LogisticRegression(C=strength, max_iter=2000)
+    model.fit((matrix - mean) / scale, np.array(labels), sample_weight=np.array(weights))
+    return LogisticModel(
+        signs=names,
+        mean=_rounded(mean),
+        scale=_rounded(scale),
+        weights=_rounded(model.coef_[0]),
+        bias=round(float(model.intercept_[0]), 5),
+    )
+
+
+def passage_row(passage: Passage, sentence_model: LogisticModel) -> Signs:
+    return word_signs(passage.question, passage.candidate) | vector_signs(
+        passage.question, passage.vectors, passage.sentences, sentence_model.log_odds
+    )
+
+
+def _rounded(values: NDArray[Any]) -> list[float]:
+    return [round(float(value), 5) for value in values]

@@ -1,0 +1,125 @@
+"""Question sets with labels: BEIR folders and golden files."""
+
+import csv
+import gzip
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from ingest.errors import ConfigurationError
+
+Side = Literal["tune", "report", "all"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """`relevant` maps document ids to a gain >= 1; `answers` are strings of a right answer.
+
+    `quotes` are (document, words that answer) of golden sets; a question without relevant
+    documents has no answer in the base.
+    """
+
+    id: str
+    text: str
+    relevant: dict[str, int]
+    answers: list[str] = field(default_factory=list)
+    quotes: list[tuple[str, str]] = field(default_factory=list)
+    forbidden: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+
+    @property
+    def answerable(self) -> bool:
+        return bool(self.relevant)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Documents as (id, title, text), and the questions on them."""
+
+    name: str
+    documents: list[tuple[str, str, str]]
+    questions: list[Question]
+
+
+def load_beir(folder: Path, *, split: str = "test", side: Side = "all") -> Dataset:
+    """A folder with corpus.jsonl[.gz], queries.jsonl[.gz] and qrels/SPLIT.tsv.
+
+    `side` keeps the half of the questions whose sha256 of the id is even (tune) or odd (report).
+    Only judged questions are kept. Raises ConfigurationError where a file is missing.
+    """
+    qrels = _qrels(folder / "qrels" / f"{split}.tsv")
+    documents = [
+        (row["_id"], row.get("title") or "", row["text"]) for row in _rows(folder, "corpus.jsonl")
+    ]
+    questions = [
+        Question(row["_id"], row["text"], qrels[row["_id"]], _answers(row.get("metadata") or {}))
+        for row in _rows(folder, "queries.jsonl")
+        if row["_id"] in qrels and on_side(row["_id"], side)
+    ]
+    return Dataset(folder.name, documents, questions)
+
+
+def load_golden(file: Path, *, side: Side = "all") -> list[Question]:
+    """Questions from a golden file, one JSON object a line.
+
+    Raises ConfigurationError with the line number for a line that is no question.
+    """
+    questions = []
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            quotes = [(label["document"], label["quote"]) for label in row["relevant"]]
+            question = Question(
+                id=row["id"],
+                text=row["question"],
+                relevant={document: 1 for document, _ in quotes},
+                answers=row.get("must_contain", []),
+                quotes=quotes,
+                forbidden=row.get("forbidden", []),
+                tags=row.get("tags", []),
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise ConfigurationError(f"{file}:{number}: no golden question: {error}") from None
+        if on_side(question.id, side):
+            questions.append(question)
+    return questions
+
+
+def on_side(identity: str, side: Side) -> bool:
+    if side == "all":
+        return True
+    even = int(hashlib.sha256(identity.encode()).hexdigest(), 16) % 2 == 0
+    return even == (side == "tune")
+
+
+def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
+    packed, plain = folder / f"{name}.gz", folder / name
+    if packed.exists():
+        with gzip.open(packed, "rt", encoding="utf-8") as file:
+            yield from (json.loads(line) for line in file if line.strip())
+    elif plain.exists():
+        with plain.open(encoding="utf-8") as file:
+            yield from (json.loads(line) for line in file if line.strip())
+    else:
+        raise ConfigurationError(f"{folder} has no {name} or {name}.gz: is it a BEIR folder?")
+
+
+def _qrels(path: Path) -> dict[str, dict[str, int]]:
+    if not path.exists():
+        raise ConfigurationError(f"{path} is missing: a BEIR folder has qrels")
+    qrels: dict[str, dict[str, int]] = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            if int(row["score"]) > 0:
+                qrels.setdefault(row["query-id"], {})[row["corpus-id"]] = int(row["score"])
+    return qrels
+
+
+def _answers(metadata: dict[str, Any]) -> list[str]:
+    answers = metadata.get("answers") or metadata.get("answer") or []
+    return [answers] if isinstance(answers, str) else [str(answer) for answer in answers]

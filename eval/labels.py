@@ -1,0 +1,34 @@
+"""Whether a text holds what a label says: labels are quotes and survive re-chunking."""
+
+import re
+import unicodedata
+
+MARKS = re.compile(r"[`*_>#]|\[|\]\([^)]*\)")
+
+
+def holds_quote(text: str, quote: str) -> bool:
+    """Whether the quote stands in the text, up to white space, case and Markdown marks.
+
+    A quoted table row stands where one line holds all its cells.
+    """
+    cells = [plain(cell) for cell in quote.split("|") if plain(cell)]
+    if not cells:
+        return False
+    if len(cells) == 1:
+        return cells[0] in plain(text)
+    return any(all(cell in plain(line) for cell in cells) for line in text.splitlines())
+
+
+def holds_answer(text: str, answers: list[str]) -> bool:
+    """Whether one of the answers stands in the text as whole words."""
+    within = f" {_worded(text)} "
+    return any(f" {_worded(answer)} " in within for answer in answers if _worded(answer))
+
+
+def plain(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", MARKS.sub("", text)).casefold()
+    return " ".join(folded.split())
+
+
+def _worded(text: str) -> str:
+    return " ".join(re.findall(r"\w+", plain(text)))

@@ -1,0 +1,1 @@
+"""Wiring, vendors and composition of the one corrective run."""

@@ -1,0 +1,55 @@
+"""Signs that a passage contains what answers a question, beyond being near it."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from graph.adapters.question_signs import NEGATION, AskedQuestion, missing, share, text_stems
+from graph.adapters.sentence_signs import SentenceSigns, weakest
+from graph.adapters.token_vectors import PassageVectors, max_sim
+from ingest.documents import Candidate
+
+Signs = dict[str, float]
+
+
+def word_signs(question: AskedQuestion, candidate: Candidate) -> Signs:
+    """What needs no token vectors. `bm25` is for each stem of the question; shares in [0, 1]."""
+    chunk = candidate.chunk
+    head = f"{chunk.title} {chunk.heading}"
+    whole = f"{head} {chunk.text}"
+    return {
+        "dense": candidate.scores.get("dense", 0.0),
+        "bm25": candidate.scores.get("bm25", 0.0) / max(1, len(question.stems)),
+        "coverage": share(question.stems, text_stems(whole, question.language)),
+        "head_coverage": share(question.stems, text_stems(head, question.language)),
+        "literals_missing": missing(question.literals, whole.lower()),
+        "numbers_missing": missing(question.numbers, whole),
+        "names_missing": missing(question.names, whole.lower()),
+        "negation_differs": float(question.negated and not NEGATION.search(chunk.text)),
+        "question_length": float(np.log1p(len(question.stems))),
+    }
+
+
+def vector_signs(
+    question: AskedQuestion,
+    vectors: PassageVectors,
+    sentences: list[SentenceSigns],
+    answers: Callable[[Signs], float],
+) -> Signs:
+    """What the token vectors show. `answers` is the log odds that a sentence states the answer;
+    `sentence_answers` its best over the passage."""
+    tokens = vectors.tokens.astype(np.float32)
+    late = max_sim(question.tokens, tokens) if question.tokens is not None else np.zeros(0)
+    best = sorted((answers(s.signs) for s in sentences), reverse=True) or [-10.0]
+    return {
+        "cosine": float(vectors.sentence.astype(np.float32) @ question.sentence)
+        if question.sentence is not None
+        else 0.0,
+        "late": float(late.mean()) if len(late) else 0.0,
+        "late_weakest": weakest(late),
+        "sentence_answers": best[0],
+        "sentence_coverage": max((s.signs["coverage"] for s in sentences), default=0.0),
+        "sentence_cosine": max((s.signs["cosine"] for s in sentences), default=0.0),
+        "type_missing": float(not any(s.holds for s in sentences)),
+        "length": float(np.log1p(len(tokens))),
+    }

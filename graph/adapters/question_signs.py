@@ -1,0 +1,86 @@
+"""What a question asks for, made once and held against every passage and sentence."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingest.ports import Encoded, Vector
+from nodes.answer_type import AnswerType, expected_type
+from nodes.words import ALL_STOP_WORDS, content_words, guess_language, literals, stem, words
+
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+NAME = re.compile(r"(?<=[\w,;:] )[A-ZÄÖÜ][\w\-]{2,}")
+NEGATION = re.compile(
+    r"\b(?:not|no|never|cannot|can't|don't|doesn't|without|except|nicht|kein\w*|nie|ohne|nunca"
+    r"|sin|ninguna?)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """A question with what must be found in an answer. `tokens` are those of content words."""
+
+    text: str
+    language: str
+    kind: AnswerType
+    stems: frozenset[str]
+    literals: frozenset[str]
+    numbers: frozenset[str]
+    names: frozenset[str]
+    negated: bool
+    sentence: Vector | None = None
+    tokens: Vector | None = None
+
+
+def read_question(question: str, encoded: Encoded | None = None) -> AskedQuestion:
+    """Without `encoded` only the signs that words give can be computed."""
+    language = guess_language(question)
+    names = () if language == "de" else NAME.findall(question)
+    return AskedQuestion(
+        text=question,
+        language=language,
+        kind=expected_type(question),
+        stems=frozenset(stem(word, language) for word in content_words(question)),
+        literals=frozenset(token.lower() for token in literals(question)),
+        numbers=frozenset(NUMBER.findall(question)),
+        names=frozenset(name.lower() for name in names),
+        negated=bool(NEGATION.search(question)),
+        sentence=encoded.sentence if encoded else None,
+        tokens=encoded.tokens[_content(question, encoded)] if encoded else None,
+    )
+
+
+def text_stems(text: str, language: str) -> set[str]:
+    return {stem(word, language) for word in content_words(text)}
+
+
+def share(wanted: frozenset[str], present: set[str]) -> float:
+    """The part of `wanted` that is present, in [0, 1]; 0 where nothing is wanted."""
+    return len(wanted & present) / len(wanted) if wanted else 0.0
+
+
+def missing(wanted: frozenset[str], text: str) -> float:
+    """The part of `wanted` that the text does not hold, in [0, 1]."""
+    return sum(token not in text for token in wanted) / len(wanted) if wanted else 0.0
+
+
+def _content(question: str, encoded: Encoded) -> NDArray[np.bool_]:
+    """Tokens of words that carry meaning; all of them where none does."""
+    carried = [
+        any(word not in ALL_STOP_WORDS for word in words(_word_at(question, int(start))))
+        for start, _ in encoded.offsets
+    ]
+    mask = np.array(carried, dtype=bool)
+    return mask if mask.any() else np.ones(len(encoded.tokens), dtype=bool)
+
+
+def _word_at(text: str, position: int) -> str:
+    start = end = position
+    while start > 0 and text[start - 1].isalnum():
+        start -= 1
+    while end < len(text) and text[end].isalnum():
+        end += 1
+    return text[start:end]

@@ -1,0 +1,95 @@
+"""The answer object: one shape on every way in, every key always present."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from nodes.check_grounding import shown
+from nodes.context import Context
+from nodes.state import Citation, Degraded, Outcome, Reason, State, TraceEntry
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a run ends in; INTERFACES of each way in show exactly this.
+
+    `answer` carries citation numbers as `[n]`; for a refusal it says so in a sentence. `grounding`
+    has the verdict of each sentence, with probabilities in [0, 1]. `timings` are milliseconds.
+    """
+
+    run_id: str
+    question: str
+    outcome: Outcome
+    reason: Reason | None
+    answer: str
+    citations: list[Citation]
+    grounding: dict[str, Any]
+    searched: dict[str, Any]
+    degraded: list[Degraded]
+    budget: dict[str, Any]
+    timings: dict[str, Any]
+    trace: list[TraceEntry]
+    versions: dict[str, str]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def answer_from(
+    state: State, context: Context, *, run_id: str, versions: dict[str, str], total_ms: float
+) -> Answer:
+    """The answer of a finished run."""
+    if state.outcome is None:
+        raise ValueError("the run has not ended")
+    return Answer(
+        run_id=run_id,
+        question=state.question,
+        outcome=state.outcome,
+        reason=state.reason,
+        answer="\n".join(shown(sentence) for sentence in state.draft),
+        citations=[c for sentence in state.draft for c in sentence.citations],
+        grounding=_grounding(state),
+        searched=_searched(state),
+        degraded=state.degraded,
+        budget=_budget(state, context),
+        timings=_timings(state, total_ms),
+        trace=state.trace,
+        versions=versions,
+    )
+
+
+def _grounding(state: State) -> dict[str, Any]:
+    if state.outcome not in ("answered", "answered_partially"):
+        return {"supported": None, "sentences": []}
+    return {
+        "supported": all(support.supported for support in state.supports),
+        "sentences": [asdict(support) for support in state.supports],
+    }
+
+
+def _searched(state: State) -> dict[str, Any]:
+    grades = [g.probability for g in state.graded.values() if g.probability is not None]
+    return {
+        "queries": [asdict(query) for query in state.queries],
+        "knowledge_bases": [state.knowledge_base] if state.queries else [],
+        "web": state.web_searched,
+        "web_sent": state.web_sent,
+        "candidates": len(state.candidates_seen),
+        "graded": len(state.graded),
+        "best_grade": max(grades, default=None),
+    }
+
+
+def _budget(state: State, context: Context) -> dict[str, Any]:
+    return {
+        "rewrites": {"used": state.spent.rewrites, "limit": context.rewrites},
+        "chat_calls": {"used": state.spent.chat_calls, "limit": context.chat_calls},
+        "tokens": {"used": state.spent.tokens, "limit": context.tokens},
+        "deadline_s": context.deadline_s,
+    }
+
+
+def _timings(state: State, total_ms: float) -> dict[str, Any]:
+    nodes: dict[str, float] = {}
+    for entry in state.trace:
+        nodes[entry.node] = round(nodes.get(entry.node, 0.0) + entry.ms, 3)
+    return {"total_ms": round(total_ms, 3), "nodes": nodes}

@@ -1,0 +1,105 @@
+"""Asks from the command line: in this process, or through the server that holds the folder."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ingest.errors import InvalidRequest
+from ingest.filters import Filters
+from ingest.scope import LOCAL
+
+if TYPE_CHECKING:
+    from graph.settings import GraphSettings
+    from ingest.remote import Client
+
+MAX_QUESTION = 4_000
+"""Code points; a longer text is a document, not a question."""
+THREAD_ID = "[A-Za-z0-9._:-]{1,128}"
+
+OnNode = Callable[[dict[str, Any]], None]
+"""Told each trace entry as its node ends."""
+
+
+def checked(question: str, thread_id: str | None) -> None:
+    """The bounds of every way in. Raises InvalidRequest."""
+    if not question.strip() or len(question) > MAX_QUESTION:
+        raise InvalidRequest(f"a question has 1 to {MAX_QUESTION} characters and is not blank")
+    if thread_id is not None and not re.fullmatch(THREAD_ID, thread_id):
+        raise InvalidRequest("a thread id has 1 to 128 letters, digits, '.', '_', ':' and '-'")
+
+
+def ask_here(
+    settings: "GraphSettings",
+    question: str,
+    knowledge_base: str,
+    thread_id: str | None,
+    options: dict[str, Any],
+    on_node: OnNode,
+) -> dict[str, Any]:
+    """The answer object. Raises what open_graph and the runner raise."""
+    from graph.compose import open_graph
+    from graph.runner import Ask
+
+    async def run() -> dict[str, Any]:
+        answer: dict[str, Any] = {}
+        ask = Ask(question, knowledge_base, thread_id=thread_id, options=options)
+        async with open_graph(settings) as service:
+            async for event in service.runner.stream(ask):
+                if event.type == "run":
+                    # The run is accepted and its clock not started: loading is not its time.
+                    await service.corpus.embedder.load()
+                elif event.type == "node":
+                    on_node(event.data["entry"])
+                elif event.type == "answer":
+                    answer = event.data
+        return answer
+
+    return asyncio.run(run())
+
+
+def ask_through(
+    client: "Client",
+    question: str,
+    knowledge_base: str,
+    thread_id: str | None,
+    options: dict[str, Any],
+    on_node: OnNode,
+) -> dict[str, Any]:
+    """The same answer object, from a running server."""
+    answer: dict[str, Any] = {}
+    body = {
+        "question": question,
+        "knowledge_base": knowledge_base,
+        "thread_id": thread_id,
+        "options": options,
+    }
+    for name, data in client.events("/v1/ask/stream", body):
+        if name == "node":
+            on_node(data)
+        elif name == "answer":
+            answer = data
+    return answer
+
+
+def search_here(
+    settings: "GraphSettings", question: str, knowledge_base: str, limit: int
+) -> dict[str, Any]:
+    from graph.compose import open_graph
+    from graph.search import search
+
+    async def run() -> dict[str, Any]:
+        async with open_graph(settings) as service:
+            return await search(
+                service, LOCAL, knowledge_base, question, limit=limit, filters=Filters()
+            )
+
+    return asyncio.run(run())
+
+
+def search_through(
+    client: "Client", question: str, knowledge_base: str, limit: int
+) -> dict[str, Any]:
+    body = {"question": question, "knowledge_base": knowledge_base, "limit": limit}
+    found: dict[str, Any] = client.json("POST", "/v1/search", body)
+    return found

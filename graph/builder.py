@@ -1,0 +1,82 @@
+"""The state machine: nodes, then edges, in the order a question travels."""
+
+from functools import partial
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from graph.routing import (
+    after_grading,
+    after_grounding,
+    after_planning,
+    after_retrieving,
+    after_rewriting,
+    after_web_search,
+)
+from graph.services import Services
+from graph.tracing import traced
+from nodes.answer_directly import answer_directly
+from nodes.check_grounding import REPAIRS, check_grounding
+from nodes.context import Context
+from nodes.contextualize_question import contextualize_question
+from nodes.decline import decline
+from nodes.generate import generate
+from nodes.grade_documents import grade_documents
+from nodes.plan_queries import plan_queries
+from nodes.rerank import rerank
+from nodes.retrieve import retrieve
+from nodes.rewrite_query import rewrite_query
+from nodes.state import State
+from nodes.web_search import web_search
+
+Graph = CompiledStateGraph[State, Context, State, State]
+
+
+def build(ports: Services, checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph:
+    """The compiled graph with these ports bound to its nodes."""
+    graph = StateGraph(State, context_schema=Context)
+
+    def add(name: str, node: object) -> None:
+        graph.add_node(name, traced(name, node))  # type: ignore[arg-type, call-overload]
+
+    add("contextualize_question", contextualize_question)
+    add("plan_queries", plan_queries)
+    add("answer_directly", answer_directly)
+    add("retrieve", partial(retrieve, index=ports.index))
+    add("rerank", partial(rerank, reranker=ports.reranker))
+    add("grade_documents", partial(grade_documents, grader=ports.grader))
+    add("rewrite_query", rewrite_query)
+    add("web_search", partial(web_search, web=ports.web))
+    add("generate", partial(generate, generator=ports.generator))
+    add("check_grounding", partial(check_grounding, checker=ports.checker, texts=ports.index))
+    add("decline", decline)
+
+    graph.add_edge(START, "contextualize_question")
+    graph.add_edge("contextualize_question", "plan_queries")
+    graph.add_conditional_edges(
+        "plan_queries", after_planning, ["retrieve", "answer_directly", "decline"]
+    )
+    graph.add_conditional_edges("retrieve", after_retrieving, ["rerank", "decline"])
+    graph.add_edge("rerank", "grade_documents")
+    graph.add_conditional_edges(
+        "grade_documents", after_grading, ["generate", "rewrite_query", "web_search", "decline"]
+    )
+    graph.add_conditional_edges(
+        "rewrite_query", after_rewriting, ["retrieve", "generate", "web_search", "decline"]
+    )
+    graph.add_conditional_edges("web_search", after_web_search, ["rerank", "generate", "decline"])
+    graph.add_edge("generate", "check_grounding")
+    graph.add_conditional_edges(
+        "check_grounding", after_grounding, {"generate": "generate", "decline": "decline", "done": END}
+    )
+    graph.add_edge("answer_directly", END)
+    graph.add_edge("decline", END)
+    return graph.compile(checkpointer=checkpointer, name="corrective_rag")
+
+
+def longest_path(rewrites: int) -> int:
+    """Steps of the longest run: every loop, the web, every repair, then decline."""
+    before, loop, web, answer = 2, 4, 3, 2
+    search_and_grade = 3
+    return before + search_and_grade + loop * rewrites + web + answer * (1 + REPAIRS) + 1

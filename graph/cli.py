@@ -1,0 +1,101 @@
+"""The commands `crag ask` and `crag search`. Imports wait until a command runs."""
+
+import json
+import sys
+from typing import Annotated, Any
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Question = Annotated[str, typer.Argument(help="What you want to know.")]
+Base = Annotated[str, typer.Option("--kb", help="The knowledge base.")]
+
+REFUSED = 4
+
+
+def ask(
+    context: typer.Context,
+    question: Question,
+    knowledge_base: Base,
+    as_json: Json = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Show each step as it happens.")] = False,
+    thread: Annotated[
+        str | None, typer.Option("--thread", help="A conversation to go on with.")
+    ] = None,
+    require_answer: Annotated[
+        bool, typer.Option("--require-answer", help="Exit 4 where the answer is refused.")
+    ] = False,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", help="name=value, an option of this run; repeatable."),
+    ] = None,
+) -> None:
+    """Ask a question: an answer with citations, or "I don't know" and why."""
+    from graph.answer_view import answer_lines
+    from graph.asking import ask_here, ask_through, checked
+    from graph.trace_view import trace_printer
+    from ingest.remote import server_for
+    from ingest.settings import read
+
+    settings = read(context.obj)
+    checked(question, thread)
+    options = _options(option or [])
+    on_node = trace_printer(sys.stderr if as_json else sys.stdout) if trace else _ignore
+    client = server_for(settings.data_dir)
+    if client is None:
+        answer = ask_here(settings, question, knowledge_base, thread, options, on_node)
+    else:
+        with client:
+            answer = ask_through(client, question, knowledge_base, thread, options, on_node)
+    if as_json:
+        print(json.dumps(answer, ensure_ascii=False, indent=2))
+    else:
+        print("\n" * trace + "\n".join(answer_lines(answer)))
+    if require_answer and answer["outcome"] == "refused":
+        raise typer.Exit(REFUSED)
+
+
+def search(
+    context: typer.Context,
+    question: Question,
+    knowledge_base: Base,
+    as_json: Json = False,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Passages shown.")] = 10,
+) -> None:
+    """Search without an answer: passages with their scores by stage."""
+    from graph.asking import checked, search_here, search_through
+    from ingest.remote import server_for
+    from ingest.settings import read
+
+    settings = read(context.obj)
+    checked(question, None)
+    client = server_for(settings.data_dir)
+    if client is None:
+        found = search_here(settings, question, knowledge_base, limit)
+    else:
+        with client:
+            found = search_through(client, question, knowledge_base, limit)
+    if as_json:
+        print(json.dumps(found, ensure_ascii=False, indent=2))
+        return
+    from graph.answer_view import search_lines
+
+    print("\n".join(search_lines(found)))
+
+
+def _options(given: list[str]) -> dict[str, Any]:
+    """`rewrites=1` as {"rewrites": 1}; what is no JSON is text."""
+    options: dict[str, Any] = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not name or not equals:
+            raise typer.BadParameter(f"--option takes name=value, not {pair!r}")
+        try:
+            options[name] = json.loads(value)
+        except ValueError:
+            options[name] = value
+    return options
+
+
+def _ignore(entry: dict[str, Any]) -> None:
+    """Without --trace nobody looks at the steps."""

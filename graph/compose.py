@@ -1,0 +1,116 @@
+"""Opens the one graph: api, eval, Studio and the command line all come in here."""
+
+import importlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from graph.builder import Graph, build
+from graph.run_log import RunLog
+from graph.runner import Runner
+from graph.services import Services
+from graph.settings import GraphSettings
+from ingest.compose import Corpus, open_index
+from ingest.errors import ConfigurationError
+
+
+@dataclass(frozen=True)
+class Service:
+    """Everything that is open: the runner, the graph behind it, the corpus, the log of runs."""
+
+    runner: Runner
+    graph: Graph
+    corpus: Corpus
+    runs: RunLog
+    services: Services
+    settings: GraphSettings
+
+
+@asynccontextmanager
+async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
+    """Raises what open_index raises, and ConfigurationError for an adapter that is unknown.
+
+    Loads no model: `service.corpus.embedder.load()` does, or the first question.
+    """
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    async with open_index(settings) as corpus:
+        services, calibration = compose_services(settings, corpus)
+        runs = RunLog(corpus.folder.path / "runs.sqlite")
+        threads = str(corpus.folder.path / "threads.sqlite")
+        async with AsyncSqliteSaver.from_conn_string(threads) as checkpointer:
+            checkpointer.serde = plain_serializer()
+            graph = build(services, checkpointer)
+            runner = Runner(
+                graph=graph,
+                index=corpus.index,
+                bases=corpus.bases,
+                runs=runs,
+                settings=settings,
+                calibration=calibration,
+            )
+            try:
+                yield Service(runner, graph, corpus, runs, services, settings)
+            finally:
+                runs.close()
+
+
+def compose_services(settings: GraphSettings, corpus: Corpus) -> tuple[Services, str]:
+    """The ports with their adapters, and the version of the calibration they use."""
+    from graph.adapters.calibration import load_calibration
+    from graph.adapters.extractive import ExtractiveGenerator
+    from graph.adapters.grading import CalibratedGrader
+    from graph.adapters.grounding import QuoteChecker
+    from graph.adapters.tavily import TavilySearch
+    from graph.adapters.token_vectors import TokenVectors
+
+    vectors = TokenVectors(corpus.embedder, megabytes=settings.rerank.cache_mb)
+    calibration = load_calibration(settings.grade.calibration)
+    services = Services(
+        index=corpus.index,
+        reranker=_reranker(settings, vectors),
+        grader=CalibratedGrader(vectors, calibration, model=corpus.embedder.fingerprint),
+        web=TavilySearch(settings.web),
+        generator=ExtractiveGenerator(vectors, calibration),
+        checker=QuoteChecker(),
+    )
+    return services, calibration.version
+
+
+def plain_serializer() -> Any:
+    """The checkpoint format, limited to the types that a State is made of."""
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+    modules = ["nodes.state", "ingest.documents", "ingest.filters"]
+    names = {
+        "nodes.state": "Turn Query Grade Evidence Citation Sentence Support Degraded TraceEntry Spent",
+        "ingest.documents": "Candidate Chunk",
+        "ingest.filters": "Filters Condition",
+    }
+    allowed = [(module, name) for module in modules for name in names[module].split()]
+    return JsonPlusSerializer(allowed_msgpack_modules=allowed)
+
+
+def _reranker(settings: GraphSettings, vectors: Any) -> Any:
+    from graph.adapters.late_interaction import LateInteractionReranker, NoReranker
+
+    kind = settings.rerank.kind
+    if kind == "late_interaction":
+        return LateInteractionReranker(vectors, weight=settings.rerank.weight)
+    if kind == "none":
+        return NoReranker()
+    if ":" in kind:
+        return load_adapter(kind)(settings.rerank)
+    raise ConfigurationError(
+        f"CRAG_RERANK__KIND: unknown {kind!r}; known: late_interaction, none, package.module:Class"
+    )
+
+
+def load_adapter(name: str) -> Any:
+    """The class named `package.module:Class`. Raises ConfigurationError."""
+    module, _, attribute = name.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ConfigurationError(f"cannot load the adapter {name!r}: {error}") from error

@@ -1,0 +1,66 @@
+"""The options of one run: a client may tighten what the service set, never loosen it."""
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from graph.settings import GraphSettings
+from ingest.errors import InvalidRequest
+from ingest.ports import KnowledgeBase
+from ingest.scope import Scope
+from nodes.context import Context
+
+AT_MOST = ("rewrites", "chat_calls", "tokens", "deadline_s", "candidates", "keep", "sentences")
+AT_LEAST = ("upper", "lower")
+FREE = ("fusion", "exact", "web")
+
+
+def tightened(
+    settings: GraphSettings, base: KnowledgeBase, scope: Scope, options: dict[str, Any]
+) -> Context:
+    """Raises InvalidRequest for an option that is unknown, out of range, or looser."""
+    service = service_context(settings, base, scope)
+    known = (*AT_MOST, *AT_LEAST, *FREE)
+    for name in options:
+        if name not in known:
+            raise InvalidRequest(f"unknown option {name[:40]!r}; known: {', '.join(known)}")
+    try:
+        context = Context.model_validate(service.model_dump() | options)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        name = ".".join(str(part) for part in problem["loc"])
+        raise InvalidRequest(f"option {name}: {problem['msg']}") from None
+    for name in options:
+        _check_not_looser(name, getattr(service, name), getattr(context, name))
+    return context.model_copy(update={"web": service.web and context.web})
+
+
+def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) -> Context:
+    """The service's own options for a run on this base."""
+    return Context(
+        tenant=scope.tenant,
+        principals=scope.principals,
+        candidates=settings.retrieve.candidates,
+        fusion=settings.retrieve.fusion,
+        exact=settings.retrieve.exact,
+        keep=settings.rerank.keep,
+        upper=settings.grade.upper,
+        lower=settings.grade.lower,
+        sentences=settings.answer.sentences,
+        web=base.web,
+        rewrites=settings.budget.rewrites,
+        chat_calls=settings.budget.chat_calls,
+        tokens=settings.budget.tokens,
+        deadline_s=settings.budget.deadline_s,
+    )
+
+
+def _check_not_looser(name: str, service: Any, asked: Any) -> None:
+    if service is None:
+        return
+    looser = asked is None or (
+        (name in AT_MOST and asked > service) or (name in AT_LEAST and asked < service)
+    )
+    if name in (*AT_MOST, *AT_LEAST) and looser:
+        bound = "at most" if name in AT_MOST else "at least"
+        raise InvalidRequest(f"option {name}: {bound} {service} here; it may only be tightened")

@@ -1,0 +1,76 @@
+"""Where a question travels next. Each route is a plain function of the state."""
+
+from typing import Literal
+
+from langgraph.runtime import Runtime
+
+from nodes.budget import out_of_time, rewrites_left
+from nodes.check_grounding import REPAIRS
+from nodes.context import DEFAULTS, Context
+from nodes.grade_documents import has_correct
+from nodes.plan_queries import intent_of
+from nodes.state import State
+
+
+def after_planning(state: State) -> Literal["retrieve", "answer_directly", "decline"]:
+    if state.failed:
+        return "decline"
+    return "retrieve" if intent_of(state.standalone) == "search" else "answer_directly"
+
+
+def after_retrieving(state: State) -> Literal["rerank", "decline"]:
+    return "decline" if state.failed else "rerank"
+
+
+def after_grading(
+    state: State, runtime: Runtime[Context]
+) -> Literal["generate", "rewrite_query", "web_search", "decline"]:
+    """Enough evidence: generate. Else rewrite while loops bring new chunks, then search the web
+    where the base opted in, then answer from ambiguous evidence or decline."""
+    context = runtime.context or DEFAULTS
+    if state.failed:
+        return "decline"
+    if has_correct(state.evidence):
+        return "generate"
+    may_loop = rewrites_left(state, context) > 0 and not state.web_searched
+    progress = state.new_chunks > 0
+    if may_loop and progress and not out_of_time(state, context):
+        return "rewrite_query"
+    return _after_loops(state, context)
+
+
+def after_rewriting(
+    state: State, runtime: Runtime[Context]
+) -> Literal["retrieve", "generate", "web_search", "decline"]:
+    if state.failed:
+        return "decline"
+    if not state.loops_over:
+        return "retrieve"
+    return _after_loops(state, runtime.context or DEFAULTS)
+
+
+def after_web_search(
+    state: State, runtime: Runtime[Context]
+) -> Literal["rerank", "generate", "decline"]:
+    if state.failed:
+        return "decline"
+    if state.candidates:
+        return "rerank"
+    return "generate" if state.evidence else "decline"
+
+
+def after_grounding(state: State) -> Literal["generate", "decline", "done"]:
+    """Supported: done. Else one repair without the sentences that failed, then decline."""
+    if state.outcome is not None:
+        return "done"
+    if state.failed or not state.draft or state.repairs > REPAIRS:
+        return "decline"
+    return "generate"
+
+
+def _after_loops(
+    state: State, context: Context
+) -> Literal["generate", "web_search", "decline"]:
+    if context.web and not state.web_searched and not out_of_time(state, context):
+        return "web_search"
+    return "generate" if state.evidence else "decline"

@@ -1,0 +1,87 @@
+"""Finished runs in one SQLite file, newest first, with a bounded number kept."""
+
+import asyncio
+import json
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from graph.answer import Answer
+from ingest.errors import NotFound
+from ingest.scope import Scope
+
+T = TypeVar("T")
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs (
+  run_id TEXT PRIMARY KEY, tenant TEXT, knowledge_base TEXT, created_at TEXT, outcome TEXT,
+  reason TEXT, question TEXT, total_ms REAL, answer TEXT);
+CREATE INDEX IF NOT EXISTS runs_by_tenant ON runs (tenant, created_at);
+"""
+KEPT = 10_000
+"""Runs kept; the oldest go first."""
+
+
+class RunLog:
+    def __init__(self, path: Path | str) -> None:
+        self._lock = threading.Lock()
+        self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.executescript(SCHEMA)
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="run-log")
+
+    async def add(self, scope: Scope, knowledge_base: str, answer: Answer) -> None:
+        await self._run(lambda: self._add(scope, knowledge_base, answer))
+
+    async def recent(self, scope: Scope, *, limit: int = 50) -> list[dict[str, Any]]:
+        """One line for each run, newest first."""
+        return await self._run(lambda: self._list(scope, limit))
+
+    async def get(self, scope: Scope, run_id: str) -> dict[str, Any]:
+        """The whole answer object. Raises NotFound."""
+        return await self._run(lambda: self._get(scope, run_id))
+
+    def close(self) -> None:
+        self._pool.shutdown()
+        self._db.close()
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+    def _add(self, scope: Scope, base: str, answer: Answer) -> None:
+        created = datetime.now(UTC).isoformat(timespec="milliseconds")
+        body = json.dumps(answer.as_json(), ensure_ascii=False)
+        total = answer.timings["total_ms"]
+        values = (answer.run_id, scope.tenant, base, created, answer.outcome, answer.reason)
+        with self._lock:
+            self._db.execute(
+                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (*values, answer.question, total, body),
+            )
+            self._db.execute(
+                "DELETE FROM runs WHERE rowid <= (SELECT max(rowid) FROM runs) - ?", (KEPT,)
+            )
+
+    def _list(self, scope: Scope, limit: int) -> list[dict[str, Any]]:
+        names = ("run_id", "knowledge_base", "created_at", "outcome", "reason", "question")
+        with self._lock:
+            rows = self._db.execute(
+                f"SELECT {', '.join(names)}, total_ms FROM runs WHERE tenant = ? "
+                "ORDER BY created_at DESC LIMIT ?",
+                (scope.tenant, limit),
+            ).fetchall()
+        return [dict(zip((*names, "total_ms"), row, strict=True)) for row in rows]
+
+    def _get(self, scope: Scope, run_id: str) -> dict[str, Any]:
+        with self._lock:
+            row = self._db.execute(
+                "SELECT answer FROM runs WHERE tenant = ? AND run_id = ?", (scope.tenant, run_id)
+            ).fetchone()
+        if row is None:
+            raise NotFound("no such run")
+        return dict(json.loads(row[0]))

@@ -1,0 +1,153 @@
+"""Runs a question through the graph: the one way in behind HTTP, the command line and CI."""
+
+import time
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from graph.answer import Answer, answer_from
+from graph.builder import Graph, longest_path
+from graph.options import tightened
+from graph.run_log import RunLog
+from graph.settings import GraphSettings
+from ingest.errors import NotFound
+from ingest.filters import Filters
+from ingest.index import Index
+from ingest.live import LiveBases, require_known
+from ingest.ports import KnowledgeBase
+from ingest.scope import LOCAL, Scope
+from nodes.state import State, Turn
+
+PIPELINE_VERSION = "1"
+"""Grows when the same settings could give another answer."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A question with its options; `options` are names of Context; they may only tighten."""
+
+    question: str
+    knowledge_base: str
+    scope: Scope = LOCAL
+    history: list[Turn] = field(default_factory=list)
+    filters: Filters = field(default_factory=Filters)
+    thread_id: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event of a stream: run, node, answer.delta, answer. `seq` counts from 1."""
+
+    seq: int
+    type: Literal["run", "node", "answer.delta", "answer"]
+    data: dict[str, Any]
+
+
+class Runner:
+    """Raises UnknownKnowledgeBase and InvalidRequest; everything else ends in an Answer."""
+
+    def __init__(
+        self,
+        *,
+        graph: Graph,
+        index: Index,
+        bases: LiveBases,
+        runs: RunLog,
+        settings: GraphSettings,
+        calibration: str,
+    ) -> None:
+        self._graph = graph
+        self._index = index
+        self._bases = bases
+        self._runs = runs
+        self._settings = settings
+        self._calibration = calibration
+
+    async def ask(self, ask: Ask) -> Answer:
+        """The answer of the whole run."""
+        answer = None
+        async for item in self._run(ask):
+            if isinstance(item, Answer):
+                answer = item
+        if answer is None:
+            raise RuntimeError("the run ended without an answer")
+        return answer
+
+    async def stream(self, ask: Ask) -> AsyncIterator[Event]:
+        """Events as the run goes on; the last one, `answer`, holds the whole answer."""
+        seq = 0
+        async for item in self._run(ask):
+            seq += 1
+            if isinstance(item, Answer):
+                yield Event(seq, "answer", item.as_json())
+            else:
+                yield Event(seq, item.pop("type"), item)
+
+    async def delete_thread(self, scope: Scope, thread_id: str) -> None:
+        """Forgets what was said on a thread. Raises NotFound."""
+        threads: Any = self._graph.checkpointer
+        name = _thread(scope, thread_id)
+        if await threads.aget_tuple({"configurable": {"thread_id": name}}) is None:
+            raise NotFound("no such thread")
+        await threads.adelete_thread(name)
+
+    async def _run(self, ask: Ask) -> AsyncIterator[Answer | dict[str, Any]]:
+        base = require_known(await self._bases.bases(ask.scope), ask.knowledge_base)
+        context = tightened(self._settings, base, ask.scope, ask.options)
+        versions = {
+            "index": await self._index.version(ask.scope, ask.knowledge_base),
+            "pipeline": PIPELINE_VERSION,
+            "calibration": self._calibration,
+        }
+        run_id = uuid.uuid4().hex
+        clock = time.perf_counter()
+        yield {"type": "run", "run_id": run_id, "question": ask.question}
+        state: State | None = None
+        async for mode, item in self._graph.astream(
+            fresh_state(ask),
+            context=context,
+            stream_mode=["custom", "values"],
+            config={
+                "recursion_limit": longest_path(context.rewrites) + 1,
+                "configurable": {"thread_id": _thread(ask.scope, ask.thread_id or run_id)},
+            },
+            durability="exit",
+        ):
+            if mode == "custom":
+                yield dict(item)
+            else:
+                state = _state(item)
+        if state is None:
+            raise RuntimeError("the graph gave no state")
+        answer = answer_from(
+            state,
+            context,
+            run_id=run_id,
+            versions=versions,
+            total_ms=1000 * (time.perf_counter() - clock),
+        )
+        await self._runs.add(ask.scope, ask.knowledge_base, answer)
+        yield answer
+
+
+def fresh_state(ask: Ask) -> dict[str, Any]:
+    """Every field of State but `turns`: nothing of the last run on a thread is left."""
+    state = State(
+        question=ask.question,
+        knowledge_base=ask.knowledge_base,
+        history=ask.history,
+        filters=ask.filters,
+        started_at=time.time(),
+    )
+    return {name: getattr(state, name) for name in asdict(state) if name != "turns"}
+
+
+def _state(values: Any) -> State:
+    return values if isinstance(values, State) else State(**values)
+
+
+def _thread(scope: Scope, thread_id: str) -> str:
+    """A thread belongs to its tenant: another one's id finds nothing."""
+    return f"{scope.tenant}/{thread_id}"

@@ -1,0 +1,57 @@
+"""Settings of the run: each a name, a unit and a reason."""
+
+from typing import Literal
+
+from pydantic import Field, SecretStr
+
+from ingest.settings import IndexSettings, Section
+
+
+class RetrieveSettings(Section):
+    candidates: int = Field(50, ge=1, le=200, description="Hits of each arm.")
+    fusion: Literal["blend", "rrf"] = "blend"
+    """The min-max blend beat RRF on each of five public sets (eval/BENCHMARKS.md)."""
+    exact: bool = Field(False, description="Search without the approximate index.")
+
+
+class RerankSettings(Section):
+    kind: str = Field("late_interaction", description="late_interaction, none or package:Class.")
+    model: str | None = Field(None, description="For adapters that load a model of their own.")
+    keep: int = Field(5, ge=1, le=20, description="Candidates graded in a loop.")
+    weight: float = Field(1 / 3, ge=0, le=1, description="Share of late interaction in the order.")
+    cache_mb: int = Field(512, ge=1, description="Token vectors kept in memory, in MB.")
+
+
+class GradeSettings(Section):
+    upper: float | None = Field(None, ge=0, le=1, description="Correct from this probability.")
+    lower: float | None = Field(None, ge=0, le=1, description="Incorrect below it.")
+    calibration: str | None = Field(None, description="A calibration file; None: the shipped one.")
+
+
+class AnswerSettings(Section):
+    sentences: int = Field(3, ge=1, le=10, description="Sentences of an extractive answer.")
+
+
+class BudgetSettings(Section):
+    rewrites: int = Field(3, ge=0, le=3, description="Loops of rewriting.")
+    chat_calls: int = Field(20, ge=0)
+    tokens: int = Field(60_000, ge=0)
+    deadline_s: float | None = Field(30.0, gt=0, description="Seconds of wall time.")
+
+
+class WebSettings(Section):
+    tavily_api_key: SecretStr | None = None
+    base_url: str | None = Field(None, description="Another address for the Tavily protocol.")
+    timeout_s: float = Field(8.0, gt=0, le=60, description="Seconds for one search.")
+    results: int = Field(5, ge=1, le=20, description="Results asked for.")
+    allow: list[str] = Field([], description="Only these domains; empty: all.")
+    deny: list[str] = Field([], description="Never these domains.")
+
+
+class GraphSettings(IndexSettings):
+    retrieve: RetrieveSettings = RetrieveSettings()
+    rerank: RerankSettings = RerankSettings()
+    grade: GradeSettings = GradeSettings()
+    answer: AnswerSettings = AnswerSettings()
+    budget: BudgetSettings = BudgetSettings()
+    web: WebSettings = WebSettings()

@@ -1,0 +1,148 @@
+"""The trace as a person reads it: each node when it ends, with what it saw and decided."""
+
+from collections.abc import Callable, Iterator
+from typing import IO, Any
+
+Entry = dict[str, Any]
+Line = tuple[str, str]
+"""(text, style of rich)"""
+
+STATUS_STYLE = {"ok": "green", "fallback": "bold yellow", "error": "bold red"}
+VERDICT_STYLE = {"correct": "green", "ambiguous": "yellow", "incorrect": "dim"}
+SCORES = ("dense", "bm25", "fused", "late_interaction", "cross_encoder", "rerank")
+
+
+def trace_printer(file: IO[str]) -> Callable[[Entry], None]:
+    """Prints one entry at a time, in colour on a terminal."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=file, highlight=False, soft_wrap=True)
+
+    def show(entry: Entry) -> None:
+        head = Text(f"{entry['seq']:>3}  {entry['node']:<22}", style="bold")
+        head.append(f"{entry['ms']:>9.1f} ms  ", style="dim")
+        head.append(entry["status"], style=STATUS_STYLE.get(entry["status"], ""))
+        console.print(head)
+        for text, style in lines_of(entry):
+            console.print(Text(f"       {text}", style=style))
+
+    return show
+
+
+def lines_of(entry: Entry) -> list[Line]:
+    """What the node's summary says, one thought in a line."""
+    summary = entry["summary"]
+    say = SAYS.get(entry["node"], _anything)
+    lines = list(say(summary))
+    if "error" in summary:
+        lines.append((f"degraded: {summary['error']}", STATUS_STYLE["error"]))
+    elif entry["status"] == "fallback":
+        lines.append(("degraded: a fallback was taken; see `degraded`", STATUS_STYLE["fallback"]))
+    return lines
+
+
+def _contextualize(summary: Entry) -> Iterator[Line]:
+    if "standalone" in summary:
+        yield f"read as: {summary['standalone']}", ""
+
+
+def _plan(summary: Entry) -> Iterator[Line]:
+    if summary.get("intent") != "search":
+        yield f"intent: {summary.get('intent')}; nothing to search", ""
+    for query in summary.get("queries", []):
+        yield f"query: {query}", ""
+    if summary.get("literals"):
+        yield f"kept word for word: {', '.join(summary['literals'])}", ""
+    for condition in summary.get("filters", []):
+        yield f"filter: {condition}", "dim"
+
+
+def _retrieve(summary: Entry) -> Iterator[Line]:
+    for query in summary.get("queries", []):
+        yield f"query: {query}", ""
+    yield f"{summary.get('candidates', 0)} candidates", ""
+    yield from _top(summary)
+
+
+def _rerank(summary: Entry) -> Iterator[Line]:
+    yield from _top(summary)
+
+
+def _top(summary: Entry) -> Iterator[Line]:
+    for rank, hit in enumerate(summary.get("top", []), start=1):
+        scores = "  ".join(f"{name} {hit[name]:.3f}" for name in SCORES if name in hit)
+        yield f"{rank}. {_place(hit)}  {scores}", "dim"
+
+
+def _grade(summary: Entry) -> Iterator[Line]:
+    for graded in summary.get("graded", []):
+        probability = graded["probability"]
+        shown = "    -" if probability is None else f"{probability:.3f}"
+        verdict = graded["verdict"]
+        yield f"{shown}  {verdict:<9}  {_place(graded)}", VERDICT_STYLE.get(verdict, "")
+    if not summary.get("graded"):
+        yield "nothing new to grade", ""
+    if summary.get("no_verdict"):
+        yield f"{summary['no_verdict']} passages got no verdict", STATUS_STYLE["fallback"]
+
+
+def _rewrite(summary: Entry) -> Iterator[Line]:
+    if "query" in summary:
+        yield f"{summary['technique']}: {summary['query']}", ""
+    for place in summary.get("rejected", []):
+        yield f"not good enough: {place}", "dim"
+    if "loops_over" in summary:
+        yield f"no more loops: {summary['loops_over']}", ""
+
+
+def _web(summary: Entry) -> Iterator[Line]:
+    if summary.get("sent"):
+        yield f"sent to the web: {summary['sent']}", "bold"
+    for result in summary.get("results", []):
+        yield f"{result['title']}  {result['url']}", "dim"
+
+
+def _generate(summary: Entry) -> Iterator[Line]:
+    yield f"from {summary.get('evidence', 0)} passages", ""
+    for sentence in summary.get("sentences", []):
+        yield f"draft: {sentence}", ""
+
+
+def _ground(summary: Entry) -> Iterator[Line]:
+    yield f"{summary.get('supported', 0)} sentences supported", ""
+    failed = summary.get("failed", [])
+    for sentence in failed if isinstance(failed, list) else []:
+        yield f"not supported: {sentence['sentence']} ({sentence['problem']})", "yellow"
+    if isinstance(failed, str):
+        yield failed, "yellow"
+
+
+def _decline(summary: Entry) -> Iterator[Line]:
+    detail = f": {summary['detail']}" if summary.get("detail") else ""
+    yield f"refused: {summary.get('reason')}{detail}", "yellow"
+
+
+def _anything(summary: Entry) -> Iterator[Line]:
+    """A node that has no view of its own yet."""
+    for name, value in summary.items():
+        if name != "error":
+            yield f"{name}: {value}", ""
+
+
+def _place(passage: Entry) -> str:
+    return " > ".join(part for part in (passage.get("title"), passage.get("heading")) if part)
+
+
+SAYS: dict[str, Callable[[Entry], Iterator[Line]]] = {
+    "contextualize_question": _contextualize,
+    "plan_queries": _plan,
+    "retrieve": _retrieve,
+    "rerank": _rerank,
+    "grade_documents": _grade,
+    "rewrite_query": _rewrite,
+    "web_search": _web,
+    "generate": _generate,
+    "check_grounding": _ground,
+    "decline": _decline,
+}

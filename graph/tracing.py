@@ -1,0 +1,54 @@
+"""One trace entry for every execution of a node, in the state and on the stream as it happens."""
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from nodes.context import Context
+from nodes.fallback import or_fallback
+from nodes.state import State, Status, TraceEntry, Update
+
+Node = Callable[[State, Runtime[Context]], Awaitable[Update]]
+
+
+def traced(name: str, node: Node) -> Callable[..., Awaitable[dict[str, Any]]]:
+    """The node with its trace. A node that raises fails the run closed: it declines.
+
+    `decline` itself has nothing to fall back to, so its errors pass.
+    """
+
+    async def execute(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+        started, clock = datetime.now(UTC), time.perf_counter()
+        if name == "decline":
+            update, faults = await node(state, runtime), []
+        else:
+            failed: Update = {"failed": f"{name} failed", "summary": {"error": f"{name} failed"}}
+            update, faults = await or_fallback(
+                node(state, runtime), failed, node=name, fallback="declined"
+            )
+        changes: dict[str, Any] = {key: value for key, value in update.items() if key != "summary"}
+        degraded = [*changes.get("degraded", state.degraded), *faults]
+        entry = TraceEntry(
+            seq=len(state.trace) + 1,
+            node=name,
+            attempt=1 + sum(earlier.node == name for earlier in state.trace),
+            started_at=started.isoformat(timespec="milliseconds"),
+            ms=round(1000 * (time.perf_counter() - clock), 3),
+            status=_status(update, len(degraded) > len(state.degraded)),
+            summary=update.get("summary", {}),
+        )
+        runtime.stream_writer({"type": "node", "entry": asdict(entry)})
+        return {**changes, "degraded": degraded, "trace": [*state.trace, entry]}
+
+    execute.__name__ = name
+    return execute
+
+
+def _status(update: Update, fell_back: bool) -> Status:
+    if update.get("failed"):
+        return "error"
+    return "fallback" if fell_back else "ok"

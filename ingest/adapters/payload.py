@@ -1,0 +1,46 @@
+"""The shape of a chunk in a store's payload, and back. Every vector store shares it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ingest.documents import Chunk
+from ingest.ports import StoredChunk
+
+INDEXED = ("tenant", "knowledge_base", "acl", "document_id", "revision", "language", "version", "status")
+"""Keys that searches filter on; their indexes exist before the first write."""
+
+
+def to_payload(stored: StoredChunk) -> dict[str, Any]:
+    chunk = stored.chunk
+    return {
+        "tenant": stored.tenant,
+        "knowledge_base": stored.knowledge_base,
+        "acl": stored.acl,
+        "document_id": chunk.document_id,
+        "revision": chunk.revision,
+        "ordinal": chunk.ordinal,
+        "text": chunk.text,
+        "start": chunk.start,
+        "end": chunk.end,
+        "title": chunk.title,
+        "heading": chunk.heading,
+        "page": chunk.page,
+        **chunk.metadata,
+        "metadata_keys": list(chunk.metadata),
+    }
+
+
+def to_chunk(chunk_id: str, payload: Mapping[str, Any]) -> Chunk:
+    return Chunk(
+        chunk_id=chunk_id,
+        document_id=payload["document_id"],
+        revision=payload["revision"],
+        ordinal=payload["ordinal"],
+        text=payload["text"],
+        start=payload["start"],
+        end=payload["end"],
+        title=payload["title"],
+        heading=payload["heading"],
+        page=payload["page"],
+        metadata={key: payload[key] for key in payload["metadata_keys"]},
+    )

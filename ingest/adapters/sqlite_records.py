@@ -1,0 +1,231 @@
+"""Document records in one SQLite file: which revision of each document is live, and its text."""
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ingest.errors import DependencyError, InvalidRequest, UnknownKnowledgeBase
+from ingest.ports import DocumentRecord, KnowledgeBase
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS knowledge_bases (
+  tenant TEXT, name TEXT, description TEXT, created_at TEXT, embedder TEXT, sparse TEXT,
+  web INTEGER, changes INTEGER DEFAULT 0, PRIMARY KEY (tenant, name));
+CREATE TABLE IF NOT EXISTS revisions (
+  tenant TEXT, knowledge_base TEXT, document_id TEXT, revision TEXT, state TEXT,
+  PRIMARY KEY (tenant, knowledge_base, document_id, revision));
+CREATE TABLE IF NOT EXISTS documents (
+  tenant TEXT, knowledge_base TEXT, document_id TEXT, source TEXT, title TEXT, revision TEXT,
+  content_sha256 TEXT, media_type TEXT, chunks INTEGER, updated_at TEXT, status TEXT,
+  metadata TEXT, duplicate_of TEXT, text TEXT,
+  PRIMARY KEY (tenant, knowledge_base, document_id));
+CREATE INDEX IF NOT EXISTS documents_by_content
+  ON documents (tenant, knowledge_base, content_sha256);
+"""
+
+DOCUMENT_COLUMNS = (
+    "document_id, source, title, revision, content_sha256, media_type, chunks, updated_at, "
+    "status, metadata, duplicate_of"
+)
+
+
+class SqliteRecords:
+    """Records in a file; one connection, one writer at a time. Every change is one transaction."""
+
+    def __init__(self, path: Path | str) -> None:
+        self._lock = threading.RLock()
+        self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = FULL")
+        self._db.executescript(SCHEMA)
+
+    def create_knowledge_base(self, tenant: str, base: KnowledgeBase) -> None:
+        with self._transaction() as db:
+            found = db.execute(
+                "SELECT 1 FROM knowledge_bases WHERE tenant = ? AND name = ?", (tenant, base.name)
+            ).fetchone()
+            if found:
+                raise InvalidRequest(f"knowledge base {base.name!r} already exists")
+            db.execute(
+                "INSERT INTO knowledge_bases VALUES (?, ?, ?, ?, ?, ?, ?, 0)",
+                (
+                    tenant,
+                    base.name,
+                    base.description,
+                    base.created_at,
+                    base.embedder,
+                    base.sparse,
+                    base.web,
+                ),
+            )
+
+    def knowledge_bases(self, tenant: str) -> list[KnowledgeBase]:
+        with self._transaction() as db:
+            rows = db.execute(
+                "SELECT name, description, created_at, embedder, sparse, web "
+                "FROM knowledge_bases WHERE tenant = ? ORDER BY name",
+                (tenant,),
+            ).fetchall()
+        return [KnowledgeBase(*row[:5], web=bool(row[5])) for row in rows]
+
+    def delete_knowledge_base(self, tenant: str, name: str) -> None:
+        with self._transaction() as db:
+            deleted = db.execute(
+                "DELETE FROM knowledge_bases WHERE tenant = ? AND name = ?", (tenant, name)
+            )
+            if not deleted.rowcount:
+                raise UnknownKnowledgeBase(f"no knowledge base {name!r}")
+            for table in ("documents", "revisions"):
+                db.execute(
+                    f"DELETE FROM {table} WHERE tenant = ? AND knowledge_base = ?", (tenant, name)
+                )
+
+    def original(
+        self, tenant: str, knowledge_base: str, document: DocumentRecord
+    ) -> str | None:
+        self.changes(tenant, knowledge_base)
+        with self._transaction() as db:
+            row = db.execute(
+                "SELECT document_id FROM documents WHERE tenant = ? AND knowledge_base = ? "
+                "AND content_sha256 = ? AND document_id <> ? AND duplicate_of IS NULL",
+                (tenant, knowledge_base, document.content_sha256, document.document_id),
+            ).fetchone()
+        return str(row[0]) if row else None
+
+    def begin_revision(self, tenant: str, knowledge_base: str, document: DocumentRecord) -> None:
+        with self._transaction() as db:
+            self._set_state(db, tenant, knowledge_base, document, "writing")
+
+    def make_live(
+        self, tenant: str, knowledge_base: str, document: DocumentRecord, text: str
+    ) -> str | None:
+        with self._transaction() as db:
+            old = db.execute(
+                "SELECT revision FROM documents "
+                "WHERE tenant = ? AND knowledge_base = ? AND document_id = ?",
+                (tenant, knowledge_base, document.document_id),
+            ).fetchone()
+            replaced = old[0] if old and old[0] != document.revision else None
+            if replaced is not None:
+                db.execute(
+                    "UPDATE revisions SET state = 'dead' WHERE tenant = ? AND knowledge_base = ? "
+                    "AND document_id = ? AND revision = ?",
+                    (tenant, knowledge_base, document.document_id, replaced),
+                )
+            self._set_state(db, tenant, knowledge_base, document, "live")
+            db.execute(
+                "INSERT OR REPLACE INTO documents "
+                f"(tenant, knowledge_base, {DOCUMENT_COLUMNS}, text) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (tenant, knowledge_base, *_row(document), text),
+            )
+            self._changed(db, tenant, knowledge_base)
+        return replaced
+
+    def delete_document(self, tenant: str, knowledge_base: str, document_id: str) -> bool:
+        place = (tenant, knowledge_base, document_id)
+        with self._transaction() as db:
+            deleted = db.execute(
+                "DELETE FROM documents WHERE tenant = ? AND knowledge_base = ? AND document_id = ?",
+                place,
+            )
+            db.execute(
+                "UPDATE revisions SET state = 'dead' "
+                "WHERE tenant = ? AND knowledge_base = ? AND document_id = ?",
+                place,
+            )
+            self._changed(db, tenant, knowledge_base)
+        return bool(deleted.rowcount)
+
+    def unfinished(self) -> list[tuple[str, str, str, str]]:
+        with self._transaction() as db:
+            return db.execute(
+                "SELECT tenant, knowledge_base, document_id, revision FROM revisions "
+                "WHERE state <> 'live'"
+            ).fetchall()
+
+    def forget_revision(
+        self, tenant: str, knowledge_base: str, document_id: str, revision: str
+    ) -> None:
+        with self._transaction() as db:
+            db.execute(
+                "DELETE FROM revisions WHERE tenant = ? AND knowledge_base = ? "
+                "AND document_id = ? AND revision = ? AND state <> 'live'",
+                (tenant, knowledge_base, document_id, revision),
+            )
+
+    def documents(self, tenant: str, knowledge_base: str) -> list[DocumentRecord]:
+        with self._transaction() as db:
+            rows = db.execute(
+                f"SELECT {DOCUMENT_COLUMNS} FROM documents "
+                "WHERE tenant = ? AND knowledge_base = ? ORDER BY source",
+                (tenant, knowledge_base),
+            ).fetchall()
+        return [_document(row) for row in rows]
+
+    def text(self, tenant: str, knowledge_base: str, document_id: str, revision: str) -> str | None:
+        with self._transaction() as db:
+            row = db.execute(
+                "SELECT text FROM documents WHERE tenant = ? AND knowledge_base = ? "
+                "AND document_id = ? AND revision = ?",
+                (tenant, knowledge_base, document_id, revision),
+            ).fetchone()
+        return str(row[0]) if row else None
+
+    def changes(self, tenant: str, knowledge_base: str) -> int:
+        with self._transaction() as db:
+            row = db.execute(
+                "SELECT changes FROM knowledge_bases WHERE tenant = ? AND name = ?",
+                (tenant, knowledge_base),
+            ).fetchone()
+        if row is None:
+            raise UnknownKnowledgeBase(f"no knowledge base {knowledge_base!r}")
+        return int(row[0])
+
+    def close(self) -> None:
+        with self._lock:
+            self._db.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                with self._db:
+                    self._db.execute("BEGIN")
+                    yield self._db
+            except sqlite3.Error as error:
+                raise DependencyError(f"the document records failed: {error}") from error
+
+    def _set_state(
+        self,
+        db: sqlite3.Connection,
+        tenant: str,
+        knowledge_base: str,
+        document: DocumentRecord,
+        state: str,
+    ) -> None:
+        db.execute(
+            "INSERT OR REPLACE INTO revisions VALUES (?, ?, ?, ?, ?)",
+            (tenant, knowledge_base, document.document_id, document.revision, state),
+        )
+
+    def _changed(self, db: sqlite3.Connection, tenant: str, knowledge_base: str) -> None:
+        db.execute(
+            "UPDATE knowledge_bases SET changes = changes + 1 WHERE tenant = ? AND name = ?",
+            (tenant, knowledge_base),
+        )
+
+
+def _row(d: DocumentRecord) -> tuple[object, ...]:
+    metadata = json.dumps(d.metadata, ensure_ascii=False)
+    identity = (d.document_id, d.source, d.title, d.revision, d.content_sha256, d.media_type)
+    return (*identity, d.chunks, d.updated_at, d.status, metadata, d.duplicate_of)
+
+
+def _document(row: tuple[object, ...]) -> DocumentRecord:
+    fields = list(row)
+    fields[9] = json.loads(str(fields[9]))
+    return DocumentRecord(*fields)  # type: ignore[arg-type]

@@ -1,0 +1,104 @@
+"""The data folder: its format number, and the lock that names who holds it."""
+
+import fcntl
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ingest.errors import ConfigurationError, DataFolderHeld, UnknownDataFormat
+
+FORMAT = 1
+"""Grows when what lies in the folder changes its shape; another number is refused."""
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Who holds the folder. A server states its `url` and a `token` for local commands."""
+
+    pid: int
+    url: str | None = None
+    token: str | None = None
+
+
+class DataFolder:
+    """An open, locked data folder. One process holds it at a time.
+
+    Raises DataFolderHeld when another process does, UnknownDataFormat for a folder of another
+    version, ConfigurationError when it cannot be made or written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise ConfigurationError(f"data folder {path}: {error.strerror}") from None
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._lock)
+            raise DataFolderHeld(held_by(path)) from None
+        try:
+            self._check_format()
+            self.announce(Holder(os.getpid()))
+        except BaseException:
+            os.close(self._lock)
+            raise
+
+    def announce(self, holder: Holder) -> None:
+        """States in the lock file who holds the folder."""
+        os.ftruncate(self._lock, 0)
+        os.pwrite(self._lock, json.dumps(asdict(holder)).encode(), 0)
+
+    def close(self) -> None:
+        os.ftruncate(self._lock, 0)
+        os.close(self._lock)
+
+    def _check_format(self) -> None:
+        marker = self.path / "format"
+        if not marker.exists():
+            if any(p.name != "lock" for p in self.path.iterdir()):
+                raise UnknownDataFormat(
+                    f"{self.path} is not empty and is no data folder of this service; "
+                    "set CRAG_DATA_DIR to another folder"
+                )
+            marker.write_text(f"{FORMAT}\n")
+        found = marker.read_text().strip()
+        if found != str(FORMAT):
+            raise UnknownDataFormat(
+                f"{self.path} has data format {found[:20]!r}, this version reads {FORMAT}; "
+                "use the version that wrote it, or another CRAG_DATA_DIR and ingest again"
+            )
+
+
+def holder_of(path: Path) -> Holder | None:
+    """What the lock file says of the holder; None where it says nothing readable."""
+    try:
+        return Holder(**json.loads((path / "lock").read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def is_held(path: Path) -> bool:
+    """Whether a living process holds the folder; a lock file that a crash left says nothing."""
+    try:
+        lock = os.open(path / "lock", os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+def held_by(path: Path) -> str:
+    """Who holds the folder, and what to do, in one line."""
+    holder = holder_of(path)
+    who = f"process {holder.pid}" if holder else "another process"
+    at = f", serving {holder.url}" if holder and holder.url else ""
+    return f"the data folder {path} is held by {who}{at}; stop it or set another CRAG_DATA_DIR"

@@ -1,0 +1,42 @@
+"""Orders made of several scores: reciprocal rank fusion and the min-max blend."""
+
+from collections.abc import Mapping, Sequence
+
+RRF_K = 60
+"""The constant of Cormack, Clarke and Büttcher (SIGIR 2009), with ranks from 1."""
+
+
+def rrf(rankings: Sequence[Sequence[str]], k: int = RRF_K) -> dict[str, float]:
+    """Reciprocal rank fusion: sum of 1 / (k + rank), ranks from 1. For ordering only.
+
+    With k = 60 and two rankings a score is at most 0.033: no threshold may meet it.
+    """
+    fused: dict[str, float] = {}
+    for ranking in rankings:
+        for rank, key in enumerate(ranking, start=1):
+            fused[key] = fused.get(key, 0.0) + 1.0 / (k + rank)
+    return fused
+
+
+def min_max(scores: Mapping[str, float]) -> dict[str, float]:
+    """Scores stretched to [0, 1] over this set; all 0 where they are equal. For ordering only."""
+    if not scores:
+        return {}
+    low, high = min(scores.values()), max(scores.values())
+    span = high - low
+    return {key: (score - low) / span if span else 0.0 for key, score in scores.items()}
+
+
+def blend(parts: Sequence[tuple[float, Mapping[str, float]]]) -> dict[str, float]:
+    """A weighted mean of min-max scores, in [0, 1]. A key missing from a part counts 0 there."""
+    total = sum(weight for weight, _ in parts)
+    fused: dict[str, float] = {}
+    for weight, scores in parts:
+        for key, score in min_max(scores).items():
+            fused[key] = fused.get(key, 0.0) + weight / total * score
+    return fused
+
+
+def best_first(scores: Mapping[str, float]) -> list[str]:
+    """Keys by falling score; equal scores by key, so that an order is the same every time."""
+    return sorted(scores, key=lambda key: (-scores[key], key))

@@ -1,0 +1,171 @@
+"""The index of a tenant's knowledge bases: one place to search, read and write them."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from ingest.documents import Candidate
+from ingest.errors import NotFound
+from ingest.filters import Filters
+from ingest.fusion import best_first, blend, rrf
+from ingest.live import LiveBase, LiveBases
+from ingest.ports import ChunkStore, DocumentRecord, Embedder, Hit, QueryVectors, SparseEncoder
+from ingest.scope import Scope
+
+Fusion = Literal["blend", "rrf"]
+
+MAX_OVERFETCH = 8
+"""How many times the limit is asked for, at most, to make up for hits that no longer count."""
+
+
+class Index:
+    """Search over live documents. Raises UnknownKnowledgeBase and DependencyError."""
+
+    def __init__(
+        self,
+        *,
+        embedder: Embedder,
+        sparse: SparseEncoder,
+        store: ChunkStore,
+        bases: LiveBases,
+        dense_weight: float = 0.5,
+    ) -> None:
+        self._embedder = embedder
+        self._sparse = sparse
+        self._store = store
+        self._bases = bases
+        self._dense_weight = dense_weight
+
+    async def search(
+        self,
+        scope: Scope,
+        knowledge_base: str,
+        question: str,
+        queries: Sequence[str],
+        *,
+        limit: int,
+        filters: Filters,
+        fusion: Fusion = "blend",
+        exact: bool = False,
+    ) -> list[Candidate]:
+        """Candidates of all queries, best first; each arm of each query gives up to `limit`.
+
+        `dense` and `bm25` are scores against `question`, whichever query found the candidate.
+        """
+        live = await self._bases.base(scope, knowledge_base)
+        asked = list(dict.fromkeys([question, *queries]))
+        vectors = dict(zip(asked, await self._vectors(asked), strict=True))
+        found = await asyncio.gather(
+            *(
+                self._live_hits(scope, live, vectors[query], limit, filters, exact)
+                for query in queries
+            )
+        )
+        merged: dict[str, Candidate] = {}
+        for query, hits in zip(queries, found, strict=True):
+            for candidate in _fused(query, hits, fusion, self._dense_weight):
+                merged[candidate.chunk.chunk_id] = _better(merged, candidate)
+        if list(queries) != [question]:
+            merged = await self._against(scope, knowledge_base, vectors[question], merged)
+        order = best_first({key: c.scores["fused"] for key, c in merged.items()})
+        return [merged[key] for key in order]
+
+    async def documents(self, scope: Scope, knowledge_base: str) -> list[DocumentRecord]:
+        """Live documents that this scope may read, by source."""
+        return list((await self._bases.base(scope, knowledge_base)).documents.values())
+
+    async def document(self, scope: Scope, knowledge_base: str, document_id: str) -> DocumentRecord:
+        """Raises NotFound for an unknown document and for a forbidden one alike."""
+        live = await self._bases.base(scope, knowledge_base)
+        if document_id not in live.documents:
+            raise NotFound("no such document")
+        return live.documents[document_id]
+
+    async def text(
+        self, scope: Scope, knowledge_base: str, document_id: str, revision: str
+    ) -> str | None:
+        """The stored text of a live revision, or None where it no longer answers."""
+        return await self._bases.text(scope, knowledge_base, document_id, revision)
+
+    async def version(self, scope: Scope, knowledge_base: str) -> str:
+        """Changes with every change of what the base would answer from; the same content and
+        pipeline give the same version anywhere."""
+        return (await self._bases.base(scope, knowledge_base)).version
+
+    async def _vectors(self, texts: list[str]) -> list[QueryVectors]:
+        dense = await self._embedder.embed(texts)
+        return [
+            QueryVectors(row, self._sparse.query(text))
+            for row, text in zip(dense, texts, strict=True)
+        ]
+
+    async def _live_hits(
+        self,
+        scope: Scope,
+        live: LiveBase,
+        query: QueryVectors,
+        limit: int,
+        filters: Filters,
+        exact: bool,
+    ) -> list[Hit]:
+        factor = 1
+        while True:
+            wanted = limit * factor
+            hits = await self._store.search(
+                scope, live.name, query, limit=wanted, filters=filters, exact=exact
+            )
+            admitted = [hit for hit in map(live.seen, hits) if hit and filters.admit(hit.chunk)]
+            if len(admitted) >= limit or len(hits) < wanted or factor >= MAX_OVERFETCH:
+                return _arms_best(admitted, limit)
+            factor *= 2
+
+    async def _against(
+        self, scope: Scope, base: str, question: QueryVectors, candidates: dict[str, Candidate]
+    ) -> dict[str, Candidate]:
+        scores = await self._store.score(scope, base, question, list(candidates))
+        return {
+            key: replace(
+                candidate,
+                scores={**candidate.scores, "dense": scores[key][0], "bm25": scores[key][1]},
+            )
+            for key, candidate in candidates.items()
+            if key in scores
+        }
+
+
+def _arms_best(hits: list[Hit], limit: int) -> list[Hit]:
+    """The best `limit` of each arm."""
+    by_id = {hit.chunk.chunk_id: hit for hit in hits}
+    dense = best_first({key: hit.dense for key, hit in by_id.items()})[:limit]
+    bm25 = best_first({key: hit.bm25 for key, hit in by_id.items() if hit.bm25 > 0})[:limit]
+    return [by_id[key] for key in dict.fromkeys([*dense, *bm25])]
+
+
+def _fused(
+    query: str, hits: Sequence[Hit], fusion: Fusion, dense_weight: float
+) -> list[Candidate]:
+    dense = {hit.chunk.chunk_id: hit.dense for hit in hits}
+    bm25 = {hit.chunk.chunk_id: hit.bm25 for hit in hits}
+    if fusion == "rrf":
+        matching = {key: score for key, score in bm25.items() if score > 0}
+        fused = rrf([best_first(dense), best_first(matching)])
+    else:
+        fused = blend([(dense_weight, dense), (1 - dense_weight, bm25)])
+    return [
+        Candidate(
+            hit.chunk,
+            {"dense": hit.dense, "bm25": hit.bm25, "fused": fused[hit.chunk.chunk_id]},
+            [query],
+        )
+        for hit in hits
+    ]
+
+
+def _better(merged: dict[str, Candidate], new: Candidate) -> Candidate:
+    """The higher fused score wins; the queries that found the chunk are kept."""
+    old = merged.get(new.chunk.chunk_id)
+    if old is None:
+        return new
+    best = max(old, new, key=lambda c: c.scores["fused"])
+    return replace(best, queries=[*old.queries, *new.queries])

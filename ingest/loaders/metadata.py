@@ -1,0 +1,49 @@
+"""The few metadata keys the index knows, as plain strings, out of whatever a file declares."""
+
+import re
+from collections.abc import Mapping
+
+from ingest.documents import METADATA_KEYS
+from ingest.loaders.normalise import one_line
+
+_ALIASES = {"lang": "language", "keywords": "tags"}
+_STATUSES = ("current", "superseded", "draft")
+_ISO_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
+_MAX_VALUE = 500
+
+
+def known_metadata(declared: Mapping[str, object]) -> dict[str, str]:
+    """The values of `METADATA_KEYS`. A value that breaks the contract of its key is dropped."""
+    found: dict[str, str] = {}
+    for name, value in declared.items():
+        key = str(name).strip().lower()
+        key = _ALIASES.get(key, key)
+        if key in METADATA_KEYS and key not in found:
+            text = _tags(value) if key == "tags" else _scalar(key, value)
+            if text:
+                found[key] = text[:_MAX_VALUE]
+    return found
+
+
+def _scalar(key: str, value: object) -> str:
+    if not isinstance(value, str):
+        return ""
+    text = one_line(value)
+    if key == "language":
+        # "en-US" and "en_GB" would each need a filter of their own.
+        return re.split(r"[-_]", text.lower())[0]
+    if key == "status":
+        return text.lower() if text.lower() in _STATUSES else ""
+    if key == "effective":
+        match = _ISO_DATE.match(text)
+        return "{}-{:0>2}-{:0>2}".format(*match.groups()) if match else ""
+    return text
+
+
+def _tags(value: object) -> str:
+    if isinstance(value, str):
+        value = re.split(r"[,;]", value)
+    if not isinstance(value, list):
+        return ""
+    tags = [one_line(tag).replace(",", " ") for tag in value if isinstance(tag, str)]
+    return ",".join(tag for tag in tags if tag)

@@ -1,0 +1,75 @@
+"""Settings of the corpus and its index: frozen, from `CRAG_*`, unknown names refused."""
+
+import difflib
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
+
+from ingest.errors import ConfigurationError
+
+S = TypeVar("S", bound=BaseSettings)
+
+PREFIX = "CRAG_"
+TEST_PREFIX = "CRAG_TEST_"
+"""Names for the test suite; the service does not read them and does not refuse them."""
+
+
+class Section(BaseModel):
+    """A frozen group of settings; `CRAG_RETRIEVE__CANDIDATES` is `retrieve.candidates`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SplitSettings(Section):
+    max_tokens: int = Field(210, ge=32, le=240, description="Model tokens of a chunk's own text.")
+    """The model reads 256; title and heading path take up to 40."""
+    overlap_tokens: int = Field(40, ge=0, le=120, description="Model tokens repeated at a seam.")
+
+
+class IndexSettings(BaseSettings):
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_nested_delimiter="__", frozen=True, extra="forbid"
+    )
+
+    data_dir: Path = Field(Path(".crag"), description="The data folder; one process holds it.")
+    split: SplitSettings = SplitSettings()
+
+
+def check_names(settings: type[BaseSettings], names: Iterable[str] | None = None) -> None:
+    """Raises ConfigurationError for an unknown `CRAG_*` name and says the nearest known one."""
+    known = sorted(_names(settings, PREFIX))
+    for name in os.environ if names is None else names:
+        if not name.startswith(PREFIX) or name.startswith(TEST_PREFIX) or name in known:
+            continue
+        nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+        raise ConfigurationError(f"unknown setting {name}; did you mean {nearest[0]}?")
+
+
+def read(settings: type[S], **overrides: object) -> S:
+    """Settings from the environment. Raises ConfigurationError, one line for each bad value."""
+    check_names(settings)
+    try:
+        return settings(**overrides)
+    except ValidationError as error:
+        raise ConfigurationError("; ".join(_explain(error))) from None
+    except SettingsError as error:
+        raise ConfigurationError(f"{error}; lists are written as JSON") from None
+
+
+def _explain(error: ValidationError) -> Iterator[str]:
+    for problem in error.errors(include_url=False, include_context=False):
+        name = PREFIX + "__".join(str(part) for part in problem["loc"]).upper()
+        yield f"{name}: {problem['msg'][0].lower()}{problem['msg'][1:]}"
+
+
+def _names(model: type[BaseModel], prefix: str) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, Section):
+            yield from _names(inner, f"{prefix}{name.upper()}__")
+        else:
+            yield prefix + name.upper()

@@ -1,0 +1,222 @@
+"""Writes documents into a knowledge base so that a reader sees the old or the new, never both."""
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from ingest.documents import Chunk, LoadedDocument, chunk_id, document_id, revision_id
+from ingest.errors import InvalidRequest, NotFound
+from ingest.live import LiveBases
+from ingest.ports import (
+    ChunkStore,
+    DocumentRecord,
+    Embedder,
+    KnowledgeBase,
+    Records,
+    SparseEncoder,
+    StoredChunk,
+)
+from ingest.scope import EVERYONE, Scope
+from ingest.settings import SplitSettings
+from ingest.splitter import split
+
+T = TypeVar("T")
+
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+STATUSES = ("current", "superseded", "draft")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A document cut into chunks, not yet embedded."""
+
+    record: DocumentRecord
+    text: str
+    chunks: list[Chunk]
+
+
+class Writer:
+    """The only one who writes to the store and the records. Calls are serialised.
+
+    Order of a replacement: note the intent, write the new chunks, switch the live revision in one
+    transaction, delete the old chunks. A crash in between leaves chunks that no reader sees and
+    that `recover` deletes.
+    """
+
+    def __init__(
+        self,
+        *,
+        embedder: Embedder,
+        sparse: SparseEncoder,
+        store: ChunkStore,
+        records: Records,
+        bases: LiveBases,
+        split: SplitSettings,
+        pipeline: str,
+    ) -> None:
+        self._embedder = embedder
+        self._sparse = sparse
+        self._store = store
+        self._records = records
+        self._bases = bases
+        self._split = split
+        self._pipeline = pipeline
+        self._writing = asyncio.Lock()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="writer")
+
+    async def create_knowledge_base(
+        self, scope: Scope, name: str, description: str = "", *, web: bool = False
+    ) -> KnowledgeBase:
+        """Raises InvalidRequest for a bad name and for one that exists."""
+        if not NAME.fullmatch(name):
+            raise InvalidRequest(
+                "a knowledge base name has 1 to 63 of a-z, 0-9, - and _, and starts with a-z or 0-9"
+            )
+        base = KnowledgeBase(
+            name, description, _now(), self._embedder.fingerprint, self._sparse.fingerprint, web
+        )
+        await self._run(lambda: self._records.create_knowledge_base(scope.tenant, base))
+        return base
+
+    async def delete_knowledge_base(self, scope: Scope, name: str) -> None:
+        """Raises UnknownKnowledgeBase. It stops answering before its chunks are gone."""
+        async with self._writing:
+            await self._run(lambda: self._records.delete_knowledge_base(scope.tenant, name))
+            await self._store.delete_knowledge_base(scope.tenant, name)
+
+    def revision(self, content: bytes) -> str:
+        return revision_id(hashlib.sha256(content).hexdigest(), self._pipeline)
+
+    async def prepare(
+        self, scope: Scope, base: str, source: str, content: bytes, loaded: LoadedDocument
+    ) -> Prepared:
+        return await self._run(lambda: self._prepare(scope, base, source, content, loaded))
+
+    async def write(
+        self, scope: Scope, base: str, prepared: Sequence[Prepared]
+    ) -> list[DocumentRecord]:
+        """Embeds all in one go, then makes each document live on its own; their records.
+
+        Raises UnknownKnowledgeBase when the base is gone.
+        """
+        texts = [chunk.embedded_text for document in prepared for chunk in document.chunks]
+        vectors = iter(await self._embedder.embed(texts))
+        written = []
+        async with self._writing:
+            for document in prepared:
+                stored = [
+                    StoredChunk(
+                        chunk=chunk,
+                        tenant=scope.tenant,
+                        knowledge_base=base,
+                        acl=[EVERYONE],
+                        dense=next(vectors),
+                        sparse=self._sparse.document(chunk.embedded_text),
+                    )
+                    for chunk in document.chunks
+                ]
+                written.append(await self._replace(scope, base, document, stored))
+        return written
+
+    async def delete_document(self, scope: Scope, base: str, document: str) -> None:
+        """The document stops answering at once. Raises NotFound."""
+        await self._bases.base(scope, base)
+        async with self._writing:
+            if not await self._run(
+                lambda: self._records.delete_document(scope.tenant, base, document)
+            ):
+                raise NotFound("no such document")
+            await self._sweep()
+
+    async def recover(self) -> int:
+        """Deletes the chunks of revisions that never went live or were replaced; their number."""
+        async with self._writing:
+            return await self._sweep()
+
+    async def optimize(self) -> None:
+        await self._store.optimize()
+
+    def close(self) -> None:
+        self._pool.shutdown()
+
+    async def _replace(
+        self, scope: Scope, base: str, document: Prepared, stored: list[StoredChunk]
+    ) -> DocumentRecord:
+        record = document.record
+        original = await self._run(
+            lambda: self._records.original(scope.tenant, base, record)
+        )
+        record = replace(record, duplicate_of=original)
+        await self._run(lambda: self._records.begin_revision(scope.tenant, base, record))
+        await self._store.upsert(stored)
+        old = await self._run(
+            lambda: self._records.make_live(scope.tenant, base, record, document.text)
+        )
+        if old is not None:
+            await self._drop(scope.tenant, base, record.document_id, old)
+        return record
+
+    async def _sweep(self) -> int:
+        unfinished = await self._run(self._records.unfinished)
+        for tenant, base, document, revision in unfinished:
+            await self._drop(tenant, base, document, revision)
+        return len(unfinished)
+
+    async def _drop(self, tenant: str, base: str, document: str, revision: str) -> None:
+        await self._store.delete_revision(tenant, base, document, revision)
+        await self._run(lambda: self._records.forget_revision(tenant, base, document, revision))
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+    def _prepare(
+        self, scope: Scope, base: str, source: str, content: bytes, loaded: LoadedDocument
+    ) -> Prepared:
+        passages = split(
+            loaded,
+            self._embedder.count_tokens,
+            max_tokens=self._split.max_tokens,
+            overlap_tokens=self._split.overlap_tokens,
+        )
+        document = document_id(scope.tenant, base, source)
+        revision = self.revision(content)
+        status = loaded.metadata.get("status", "")
+        metadata = {**loaded.metadata, "status": status if status in STATUSES else "current"}
+        chunks = [
+            Chunk(
+                chunk_id=chunk_id(document, revision, ordinal),
+                document_id=document,
+                revision=revision,
+                ordinal=ordinal,
+                text=loaded.text[passage.start : passage.end],
+                start=passage.start,
+                end=passage.end,
+                title=loaded.title,
+                heading=passage.heading,
+                page=passage.page,
+                metadata={**metadata, "source": source},
+            )
+            for ordinal, passage in enumerate(passages)
+        ]
+        record = DocumentRecord(
+            document_id=document,
+            source=source,
+            title=loaded.title,
+            revision=revision,
+            content_sha256=hashlib.sha256(content).hexdigest(),
+            media_type=loaded.media_type,
+            chunks=len(chunks),
+            updated_at=_now(),
+            status=metadata["status"],
+            metadata=metadata,
+        )
+        return Prepared(record, loaded.text, chunks)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,1 @@
+"""The steps of one run, one file each, and the ports they need. No vendor is imported here."""

@@ -1,0 +1,45 @@
+"""The options of one run: JSON only, so that Studio shows them as a form."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ingest.scope import LOCAL, Scope
+
+
+class Context(BaseModel):
+    """Options of a run, with the service's settings as defaults.
+
+    The budget: `rewrites`, `chat_calls`, `tokens`, and `deadline_s` of wall time; None means no
+    deadline.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tenant: str = Field("local", description="The tenant whose documents are searched.")
+    principals: list[str] = Field([], description="Users and groups for document access.")
+    candidates: int = Field(50, ge=1, le=200, description="Hits of each arm of a search.")
+    keep: int = Field(5, ge=1, le=20, description="Candidates that are graded in a loop.")
+    fusion: Literal["blend", "rrf"] = Field("blend", description="How the arms are merged.")
+    exact: bool = Field(False, description="Search without the approximate index.")
+    upper: float | None = Field(
+        None, ge=0, le=1, description="Graded correct from here; None: the calibration's own."
+    )
+    lower: float | None = Field(
+        None, ge=0, le=1, description="Graded incorrect below; None: the calibration's own."
+    )
+    sentences: int = Field(3, ge=1, le=10, description="Sentences of an extractive answer.")
+    web: bool = Field(False, description="Search the web when the base has no answer.")
+    rewrites: int = Field(3, ge=0, le=3, description="Loops of rewriting, at most.")
+    chat_calls: int = Field(20, ge=0, description="Calls of a chat model, at most.")
+    tokens: int = Field(60_000, ge=0, description="Tokens to and from chat models, at most.")
+    deadline_s: float | None = Field(30.0, gt=0, description="Seconds of wall time, at most.")
+
+    @property
+    def scope(self) -> Scope:
+        return LOCAL if self.tenant == LOCAL.tenant and not self.principals else Scope(
+            self.tenant, self.principals
+        )
+
+
+DEFAULTS = Context()

@@ -1,0 +1,47 @@
+"""Makes a follow-up question stand alone, by the words of the turns before it."""
+
+import re
+
+from langgraph.runtime import Runtime
+
+from nodes.context import Context
+from nodes.state import State, Turn, Update
+from nodes.words import content_words, literals
+
+FOLLOW_UP = re.compile(
+    r"^\W*(?:and|but|so|then|also|what about|how about|und|aber|dann|auch|was ist mit|y|pero|también)\b"
+    r"|\b(?:it|its|they|them|their|that|this|those|these|there|he|she|him|her|one|ones|same"
+    r"|es|er|sie|dies\w*|das|dort|dafür|davon|damit|eso|esto|ese|esa|ellos|allí)\b",
+    re.IGNORECASE,
+)
+SHORT = 3
+"""Content words; a question with fewer leans on what was said before."""
+
+MAX_TERMS = 8
+"""Words taken over from the conversation: more would drown the question."""
+
+
+async def contextualize_question(state: State, runtime: Runtime[Context]) -> Update:
+    """The standalone question. Without history it is the question itself."""
+    history = [*state.turns, *state.history]
+    standalone = _standalone(state.question.strip(), history)
+    rewritten = standalone != state.question.strip()
+    summary = {"standalone": standalone} if rewritten else {"history": len(history)}
+    return {"standalone": standalone, "summary": summary}
+
+
+def _standalone(question: str, history: list[Turn]) -> str:
+    if not history or not _leans_on_history(question):
+        return question
+    said = set(content_words(question))
+    terms: list[str] = []
+    for turn in reversed(history):
+        earlier = [*literals(turn.question), *content_words(turn.question)]
+        terms += [t for t in earlier if t.lower() not in said and t not in terms]
+        if len(terms) >= MAX_TERMS or not _leans_on_history(turn.question):
+            break
+    return f"{question} ({' '.join(terms[:MAX_TERMS])})" if terms else question
+
+
+def _leans_on_history(question: str) -> bool:
+    return bool(FOLLOW_UP.search(question)) or len(content_words(question)) < SHORT

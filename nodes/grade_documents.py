@@ -1,0 +1,100 @@
+"""Grades the best candidates that no loop has graded before, and keeps the evidence of all."""
+
+from collections.abc import Sequence
+
+from langgraph.runtime import Runtime
+
+from ingest.documents import Candidate
+from nodes.context import DEFAULTS, Context
+from nodes.fallback import or_fallback
+from nodes.ports import GradedPassages, Grader
+from nodes.state import Degraded, Evidence, Grade, State, Update
+
+
+async def grade_documents(state: State, runtime: Runtime[Context], *, grader: Grader) -> Update:
+    """Grades at most `keep` candidates. A grader that fails grades nothing: it fails closed."""
+    context = runtime.context or DEFAULTS
+    new = [c for c in state.candidates if c.chunk.chunk_id not in state.graded]
+    chosen = new[: context.keep]
+    graded, faults = await or_fallback(
+        _checked(grader, state.standalone, chosen, context),
+        None,
+        node="grade_documents",
+        fallback="no passage counts as evidence",
+    )
+    if graded is None:
+        failed = "the passages could not be graded"
+        return {
+            "failed": failed,
+            "degraded": [*state.degraded, *faults],
+            "summary": {"error": failed},
+        }
+    pairs = [(c, g) for c, g in zip(chosen, graded.grades, strict=True) if g is not None]
+    unread = len(chosen) - len(pairs)
+    degraded = [*state.degraded, *faults, *_notes(graded, unread, state.degraded)]
+    found = [
+        Evidence(c, g, state.spent.rewrites) for c, g in pairs if g.verdict != "incorrect"
+    ]
+    return {
+        "graded": state.graded | {c.chunk.chunk_id: g for c, g in pairs},
+        "evidence": sorted([*state.evidence, *found], key=_best_first),
+        "new_chunks": len(new),
+        "degraded": degraded,
+        "summary": {"graded": [_shown(c, g) for c, g in pairs], "no_verdict": unread},
+    }
+
+
+def has_correct(evidence: Sequence[Evidence]) -> bool:
+    """Enough to generate from: at least one passage graded correct."""
+    return any(e.grade.verdict == "correct" for e in evidence)
+
+
+async def _checked(
+    grader: Grader, question: str, chosen: list[Candidate], context: Context
+) -> GradedPassages:
+    if not chosen:
+        return GradedPassages([])
+    graded = await grader.grade(question, chosen, upper=context.upper, lower=context.lower)
+    if len(graded.grades) != len(chosen):
+        raise ValueError(f"{len(graded.grades)} grades for {len(chosen)} passages")
+    return GradedPassages([_enumerated(g) for g in graded.grades], graded.degraded)
+
+
+def _enumerated(grade: object) -> Grade | None:
+    """Anything but a Grade with a known verdict is no verdict."""
+    if isinstance(grade, Grade) and grade.verdict in ("correct", "ambiguous", "incorrect"):
+        return grade
+    return None
+
+
+def _notes(graded: GradedPassages, unread: int, before: Sequence[Degraded]) -> list[Degraded]:
+    notes = []
+    if graded.degraded:
+        notes.append(
+            Degraded("grade_documents", "uncalibrated", "ambiguous at best", graded.degraded)
+        )
+    if unread:
+        detail = f"{unread} passages got no verdict"
+        notes.append(
+            Degraded("grade_documents", "no_verdict", "the passages are no evidence", detail)
+        )
+    return [note for note in notes if note not in before]
+
+
+def _best_first(evidence: Evidence) -> tuple[bool, float, str]:
+    probability = evidence.grade.probability
+    correct = evidence.grade.verdict == "correct"
+    best = -(probability if probability is not None else 0.0)
+    return (not correct, best, evidence.candidate.chunk.chunk_id)
+
+
+def _shown(candidate: Candidate, grade: Grade) -> dict[str, object]:
+    chunk = candidate.chunk
+    probability = round(grade.probability, 3) if grade.probability is not None else None
+    return {
+        "chunk_id": chunk.chunk_id,
+        "title": chunk.title,
+        "heading": chunk.heading,
+        "verdict": grade.verdict,
+        "probability": probability,
+    }

@@ -1,0 +1,74 @@
+"""Decides whether the corpus is asked at all, with which query and which derived filters."""
+
+import re
+from typing import Literal
+
+from langgraph.runtime import Runtime
+
+from ingest.filters import Condition, Filters
+from nodes.context import Context
+from nodes.state import Query, State, Update
+from nodes.words import content_words, literals, words
+
+Intent = Literal["greeting", "arithmetic", "about_service", "unclear", "search"]
+
+GREETING = re.compile(
+    r"^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks?(?: you)?(?: very much)?|bye"
+    r"|goodbye|hallo|guten (?:morgen|tag|abend)|danke(?: schön)?|tschüss|hola|buenos d[ií]as"
+    r"|gracias|adi[oó]s)(?: there| everyone| all| zusammen)?\W*$",
+    re.IGNORECASE,
+)
+ARITHMETIC = re.compile(
+    r"^\W*(?:what(?:'s| is)|how much is|calculate|was ist|wie viel ist|cu[aá]nto es)?\s*"
+    r"(?P<expression>[\d.\s()+\-*/×÷^]*\d\s*[+\-*/×÷^][\d.\s()+\-*/×÷^]*\d[\s)]*)\W*$",
+    re.IGNORECASE,
+)
+ABOUT_SERVICE = re.compile(
+    r"^\W*(?:who are you|what are you|what can you do|how do you work|are you (?:a bot|an ai|human)"
+    r"|wer bist du|was kannst du|wie funktionierst du|qui[eé]n eres|qu[eé] puedes hacer)\W*$",
+    re.IGNORECASE,
+)
+ASKS_FOR_OLD = re.compile(
+    r"\b(?:old|older|previous(?:ly)?|former(?:ly)?|prior|earlier|superseded|outdated|archived?"
+    r"|histor(?:y|ic|ical)|used to|before the|back then|originally|at the time|no longer"
+    r"|version \d|v\d|(?:19|20)\d\d|draft"
+    r"|alte[nrs]?|früher\w*|vorherige\w*|bisherige\w*|damals|antigu\w+|anterior\w*)\b",
+    re.IGNORECASE,
+)
+NOT_CURRENT = Condition("status", ["superseded", "draft"], exclude=True)
+
+
+async def plan_queries(state: State, runtime: Runtime[Context]) -> Update:
+    """The original question as the first query; superseded documents are left out at first."""
+    question = state.standalone
+    intent = intent_of(question)
+    if intent != "search":
+        return {"queries": [], "summary": {"intent": intent}}
+    asked = {condition.key for condition in state.filters.conditions}
+    wants_old = bool(ASKS_FOR_OLD.search(question))
+    derived = Filters([] if wants_old or "status" in asked else [NOT_CURRENT])
+    summary = {
+        "intent": intent,
+        "queries": [question],
+        "literals": literals(question),
+        "filters": [_shown(c) for c in (state.filters + derived).conditions],
+    }
+    return {"queries": [Query(question)], "derived_filters": derived, "summary": summary}
+
+
+def intent_of(question: str) -> Intent:
+    """Everything is searched but greetings, arithmetic, questions about the service itself, and
+    what has no word to search for."""
+    if GREETING.match(question):
+        return "greeting"
+    if ARITHMETIC.match(question):
+        return "arithmetic"
+    if ABOUT_SERVICE.match(question):
+        return "about_service"
+    if not content_words(question) and not literals(question) and len(words(question)) < 4:
+        return "unclear"
+    return "search"
+
+
+def _shown(condition: Condition) -> str:
+    return f"{condition.key} {'not ' if condition.exclude else ''}in {', '.join(condition.values)}"

@@ -1,0 +1,123 @@
+"""What the nodes need from outside. Each raises ServiceError when it cannot do its work."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ingest.documents import Candidate
+from ingest.filters import Filters
+from ingest.index import Fusion
+from ingest.scope import Scope
+from nodes.state import Evidence, Grade, Sentence, Support
+
+
+class Retriever(Protocol):
+    """ingest.index.Index is the one implementation."""
+
+    async def search(
+        self,
+        scope: Scope,
+        knowledge_base: str,
+        question: str,
+        queries: Sequence[str],
+        *,
+        limit: int,
+        filters: Filters,
+        fusion: Fusion = "blend",
+        exact: bool = False,
+    ) -> list[Candidate]: ...
+
+
+class Reranker(Protocol):
+    """Orders candidates by the question. Scores of every candidate, best first."""
+
+    async def rerank(self, question: str, candidates: Sequence[Candidate]) -> list[Candidate]: ...
+
+
+@dataclass(frozen=True)
+class GradedPassages:
+    """A grade for each passage in the order given, None where there is no verdict.
+
+    `degraded` says in a sentence why verdicts are weaker than usual, or is empty.
+    """
+
+    grades: list[Grade | None]
+    degraded: str = ""
+
+
+class Grader(Protocol):
+    """Judges whether a passage contains what answers the question: more than being near it.
+
+    `upper` and `lower` override the calibration's own thresholds.
+    """
+
+    async def grade(
+        self,
+        question: str,
+        candidates: Sequence[Candidate],
+        *,
+        upper: float | None,
+        lower: float | None,
+    ) -> GradedPassages: ...
+
+
+@dataclass(frozen=True)
+class WebResult:
+    url: str
+    title: str
+    text: str
+
+
+class WebSearch(Protocol):
+    """Searches the public web. Raises DependencyError; `reason` tells what failed."""
+
+    @property
+    def missing(self) -> str:
+        """Why it cannot run here, such as a missing key; empty where it can."""
+
+    async def search(self, query: str) -> list[WebResult]: ...
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Sentences in the order they are read; empty where the evidence holds no answer."""
+
+    sentences: list[Sentence]
+    chat_calls: int = 0
+    tokens: int = 0
+
+
+class Generator(Protocol):
+    """Writes an answer from the evidence, citing it. `rejected` sentences must not come again."""
+
+    async def generate(
+        self,
+        question: str,
+        evidence: Sequence[Evidence],
+        *,
+        limit: int,
+        rejected: Sequence[str],
+    ) -> Draft: ...
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The stored texts that citations point into: by (document id, revision)."""
+
+    texts: dict[tuple[str, str], str] = field(default_factory=dict)
+
+
+class SourceTexts(Protocol):
+    """Reads stored documents. ingest.index.Index is the one implementation."""
+
+    async def text(
+        self, scope: Scope, knowledge_base: str, document_id: str, revision: str
+    ) -> str | None: ...
+
+
+class GroundingChecker(Protocol):
+    """A verdict for each sentence against the passages it cites, in the order given."""
+
+    async def check(
+        self, question: str, sentences: Sequence[Sentence], sources: Sources
+    ) -> list[Support]: ...

@@ -1,0 +1,121 @@
+"""Another query for the next loop, each loop by another technique."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from langgraph.runtime import Runtime
+
+from ingest.documents import Candidate
+from nodes.context import Context
+from nodes.state import Query, State, Technique, Update
+from nodes.words import content_words, guess_language, literals, stem, words
+
+FEEDBACK_PASSAGES = 5
+FEEDBACK_TERMS = 6
+"""Passages read and terms added, as in the RM3 of Lv and Zhai (CIKM 2009), far fewer terms: the
+original question stays an arm of the search and needs no interpolation."""
+
+MAX_KEYWORDS = 12
+"""Content words of a distilled query; a long story is cut to its rarest words."""
+
+
+async def rewrite_query(state: State, runtime: Runtime[Context]) -> Update:
+    """The next technique that gives a query not tried before; else the looping is over."""
+    tried = {query.text.lower() for query in state.queries}
+    for number, (technique, make) in enumerate(LADDER, start=1):
+        if number <= state.spent.rewrites:
+            continue
+        text = make(state)
+        fresh = text.strip().lower() not in tried or technique == "widened"
+        if text.strip() and fresh:
+            return _next(state, technique, text.strip(), number)
+    return {
+        "loops_over": "no technique left",
+        "summary": {"tried": sorted(tried), "loops_over": "no technique left"},
+    }
+
+
+def keywords(state: State) -> str:
+    """The question's content words, in its own order; literal tokens as they were written."""
+    question = state.standalone
+    kept = literals(question)
+    covered = {word for literal in kept for word in content_words(literal)}
+    plain = [word for word in content_words(question) if word not in covered]
+    return " ".join([*kept, *_rarest(plain, state.candidates)])
+
+
+def feedback_terms(state: State) -> str:
+    """The keywords, and the terms that set the best passages apart from the other candidates."""
+    passages = [e.candidate for e in state.evidence] or state.candidates
+    said = _stems(state.standalone, guess_language(state.standalone))
+    weights: dict[str, float] = defaultdict(float)
+    rarity = _rarity(state.candidates)
+    for passage in passages[:FEEDBACK_PASSAGES]:
+        terms = Counter(_repeated(passage.chunk.text))
+        total = sum(terms.values()) or 1
+        for term, count in terms.items():
+            if len(term) > 2 and stem(term) not in said:
+                weights[term] += count / total * rarity(term)
+    best = sorted(weights, key=lambda term: (-weights[term], term))[:FEEDBACK_TERMS]
+    return " ".join([keywords(state), *best]) if best else ""
+
+
+def widened(state: State) -> str:
+    """The question as it was asked, for a wider search without derived filters."""
+    return state.standalone
+
+
+LADDER: list[tuple[Technique, Callable[[State], str]]] = [
+    ("keywords", keywords),
+    ("feedback", feedback_terms),
+    ("widened", widened),
+]
+
+
+def _next(state: State, technique: Technique, text: str, number: int) -> Update:
+    query = Query(text, technique, loop=number)
+    rejected = [
+        f"{c.chunk.title} > {c.chunk.heading}"
+        for c in state.candidates
+        if c.chunk.chunk_id in state.graded
+    ]
+    return {
+        "queries": [*state.queries, query],
+        "wide": technique == "widened",
+        "spent": replace(state.spent, rewrites=number),
+        "summary": {
+            "technique": technique,
+            "query": text,
+            "tried": [q.text for q in state.queries],
+            "rejected": rejected[:5],
+        },
+    }
+
+
+def _repeated(text: str) -> list[str]:
+    """Content words with their repeats, for counting."""
+    meaningful = set(content_words(text))
+    return [word for word in words(text) if word in meaningful]
+
+
+def _rarest(plain: list[str], candidates: Sequence[Candidate]) -> list[str]:
+    if len(plain) <= MAX_KEYWORDS:
+        return plain
+    rarity = _rarity(candidates)
+    kept = set(sorted(plain, key=lambda word: -rarity(word))[:MAX_KEYWORDS])
+    return [word for word in plain if word in kept]
+
+
+def _rarity(candidates: Sequence[Candidate]) -> Callable[[str], float]:
+    """Inverse document frequency among the candidates."""
+    frequency: Counter[str] = Counter()
+    for candidate in candidates:
+        frequency.update({stem(word) for word in content_words(candidate.chunk.text)})
+    n = len(candidates)
+    return lambda term: math.log((n + 1) / (frequency[stem(term)] + 0.5))
+
+
+def _stems(text: str, language: str) -> set[str]:
+    return {stem(word, language) for word in content_words(text)}

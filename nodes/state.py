@@ -1,0 +1,202 @@
+"""What a run knows at each step: plain, small, and the same after a checkpoint."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from ingest.documents import Candidate
+from ingest.filters import Filters
+
+Outcome = Literal[
+    "answered", "answered_partially", "refused", "needs_clarification", "no_retrieval"
+]
+Reason = Literal[
+    "no_evidence", "ungrounded", "conflicting", "out_of_scope", "budget", "dependency_down"
+]
+Verdict = Literal["correct", "ambiguous", "incorrect"]
+Status = Literal["ok", "fallback", "error"]
+Technique = Literal["original", "keywords", "feedback", "widened"]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One earlier exchange of the conversation."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is searched with. `technique` says how it came from the question."""
+
+    text: str
+    technique: Technique = "original"
+    loop: int = 0
+
+
+@dataclass(frozen=True)
+class Grade:
+    """`probability` that the passage contains what answers the question, in [0, 1]; None where
+    there is no verdict. `signs` are the features it was made of, for the trace."""
+
+    verdict: Verdict
+    probability: float | None
+    signs: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A candidate that survived grading, in the loop it was graded in."""
+
+    candidate: Candidate
+    grade: Grade
+    loop: int
+
+
+@dataclass(frozen=True)
+class Citation:
+    """Where a sentence comes from: `text[start:end] == quote` in the stored document.
+
+    Offsets are Unicode code points. For the web, `document_id` is the address and the stored text
+    is the passage as it was received.
+    """
+
+    n: int
+    kind: Literal["document", "web", "live"]
+    chunk_id: str
+    document_id: str
+    revision: str
+    title: str
+    page: int | None
+    heading: str
+    start: int
+    end: int
+    quote: str
+    quote_sha256: str
+    url: str | None = None
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence of an answer with its citations; `note` says what a reader must know of it."""
+
+    text: str
+    citations: list[Citation]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Support:
+    """The grounding verdict on one sentence, `probability` in [0, 1]."""
+
+    sentence: str
+    supported: bool
+    probability: float
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Degraded:
+    """A fallback that was taken: which node, what kind of fault, what was done instead."""
+
+    node: str
+    kind: str
+    fallback: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class TraceEntry:
+    """One execution of a node. `ms` is wall time; `ports_ms` the part spent inside ports."""
+
+    seq: int
+    node: str
+    attempt: int
+    started_at: str
+    ms: float
+    status: Status
+    summary: dict[str, Any]
+    ports_ms: float = 0.0
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What the run has used of its budget."""
+
+    rewrites: int = 0
+    chat_calls: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True)
+class State:
+    """The fields of one run. `turns` alone outlives it, on a thread.
+
+    question: what the person asked; it never changes.
+    standalone: the question with the history folded in; rerank, grade, generate and ground use it.
+    queries: every query of every loop, the newest loop last.
+    candidates: what the last search found, best first.
+    graded: a grade for each chunk id that was graded in any loop.
+    evidence: graded correct or ambiguous in any loop, best first.
+    new_chunks: how many candidates of the last search had not been graded before.
+    """
+
+    question: str = ""
+    knowledge_base: str = ""
+    history: list[Turn] = field(default_factory=list)
+    filters: Filters = field(default_factory=Filters)
+    started_at: float = 0.0
+    turns: list[Turn] = field(default_factory=list)
+    standalone: str = ""
+    queries: list[Query] = field(default_factory=list)
+    derived_filters: Filters = field(default_factory=Filters)
+    wide: bool = False
+    candidates: list[Candidate] = field(default_factory=list)
+    candidates_seen: list[str] = field(default_factory=list)
+    graded: dict[str, Grade] = field(default_factory=dict)
+    evidence: list[Evidence] = field(default_factory=list)
+    new_chunks: int = 0
+    loops_over: str = ""
+    web_searched: bool = False
+    web_sent: str = ""
+    draft: list[Sentence] = field(default_factory=list)
+    supports: list[Support] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
+    repairs: int = 0
+    spent: Spent = field(default_factory=Spent)
+    degraded: list[Degraded] = field(default_factory=list)
+    failed: str = ""
+    outcome: Outcome | None = None
+    reason: Reason | None = None
+    trace: list[TraceEntry] = field(default_factory=list)
+
+
+class Update(TypedDict, total=False):
+    """What a node changes: some fields of State, and a `summary` for its trace entry."""
+
+    question: str
+    turns: list[Turn]
+    standalone: str
+    queries: list[Query]
+    derived_filters: Filters
+    wide: bool
+    candidates: list[Candidate]
+    candidates_seen: list[str]
+    graded: dict[str, Grade]
+    evidence: list[Evidence]
+    new_chunks: int
+    loops_over: str
+    web_searched: bool
+    web_sent: str
+    draft: list[Sentence]
+    supports: list[Support]
+    rejected: list[str]
+    repairs: int
+    spent: Spent
+    degraded: list[Degraded]
+    failed: str
+    outcome: Outcome | None
+    reason: Reason | None
+    summary: dict[str, Any]

@@ -1,0 +1,81 @@
+"""Searches the web where the base has no answer and has opted in; results are graded like any."""
+
+import hashlib
+import re
+
+from langgraph.runtime import Runtime
+
+from ingest.documents import Candidate, Chunk, chunk_id
+from ingest.errors import DependencyError
+from nodes.context import Context
+from nodes.fallback import or_fallback
+from nodes.ports import WebResult, WebSearch
+from nodes.state import State, Update
+
+PRIVATE = re.compile(
+    r"[\w.+\-]+@[\w\-]+\.[\w.\-]+"  # an e-mail address
+    r"|\b(?:sk|pk|ghp|gho|xox[abp]|tvly|AKIA|eyJ)[\w\-]{12,}"  # a key by its prefix
+    r"|\b(?:api[_\- ]?key|token|password|passwort|secret)\s*[:=]\s*\S+"
+    r"|\b(?=\w*\d)(?=\w*[A-Za-z])\w{24,}\b"  # a long random token
+    r"|\b\d(?:[ \-]?\d){11,}\b",  # an account or card number
+    re.IGNORECASE,
+)
+MAX_SENT = 300
+"""Code points sent to a search engine."""
+
+MAX_PASSAGE = 1_200
+"""Code points of one web passage: about a chunk."""
+
+WEB_REVISION = "web"
+
+
+async def web_search(state: State, runtime: Runtime[Context], *, web: WebSearch) -> Update:
+    """Web passages as the new candidates; none, and a recorded fallback, where it fails."""
+    sent = without_private(state.standalone)
+    results, faults = await or_fallback(
+        _search(web, sent), None, node="web_search", fallback="went on without the web"
+    )
+    candidates = [_candidate(r, rank) for rank, r in enumerate(results or [])]
+    summary = {
+        "sent": sent if results is not None else "",
+        "results": [{"title": r.title, "url": r.url} for r in results or []],
+        **({"error": faults[0].detail} if faults else {}),
+    }
+    seen = list(dict.fromkeys([*state.candidates_seen, *(c.chunk.chunk_id for c in candidates)]))
+    return {
+        "web_searched": True,
+        "web_sent": sent if results is not None else "",
+        "candidates": candidates,
+        "candidates_seen": seen,
+        "degraded": [*state.degraded, *faults],
+        "summary": summary,
+    }
+
+
+def without_private(text: str) -> str:
+    """The question without e-mail addresses, keys, passwords and long numbers."""
+    return re.sub(r"\s+", " ", PRIVATE.sub(" ", text)).strip()[:MAX_SENT]
+
+
+async def _search(web: WebSearch, query: str) -> list[WebResult]:
+    if web.missing:
+        raise DependencyError(web.missing, code="not_configured")
+    if not query:
+        raise DependencyError("nothing was left to send", code="nothing_to_send")
+    return await web.search(query)
+
+
+def _candidate(result: WebResult, rank: int) -> Candidate:
+    text = result.text[:MAX_PASSAGE]
+    identity = chunk_id(result.url, WEB_REVISION, int(hashlib.sha256(text.encode()).hexdigest(), 16))
+    chunk = Chunk(
+        chunk_id=identity,
+        document_id=result.url,
+        revision=WEB_REVISION,
+        ordinal=rank,
+        text=text,
+        start=0,
+        end=len(text),
+        title=result.title,
+    )
+    return Candidate(chunk, {}, url=result.url)
