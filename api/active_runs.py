@@ -25,7 +25,9 @@ class ActiveRun:
     task: asyncio.Task[None]
     first: Event
     rest: MemoryObjectReceiveStream[Event]
-    started_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat("T", "milliseconds"))
+    started_at: str = field(
+        default_factory=lambda: datetime.now(UTC).isoformat("T", "milliseconds")
+    )
 
     async def events(self) -> AsyncIterator[Event]:
         """Raises Cancelled when another request cancels the run, else what the run raises."""
@@ -115,9 +117,7 @@ class ActiveRuns:
                     raise Cancelled("nobody read the events of this run") from None
 
 
-async def _first(
-    receive: MemoryObjectReceiveStream[Event], task: asyncio.Task[None]
-) -> Event:
+async def _first(receive: MemoryObjectReceiveStream[Event], task: asyncio.Task[None]) -> Event:
     try:
         return await receive.receive()
     except anyio.EndOfStream:

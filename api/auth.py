@@ -4,6 +4,7 @@ import hmac
 import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from api.errors import Unauthorized
 from api.settings import Settings, is_loopback
@@ -20,8 +21,9 @@ class Credentials:
     anonymous: bool
     local_only: bool
 
-    def scope(self, bearer: str | None, host: str) -> Scope:
-        """The scope of a request that names the service `host`. Raises Unauthorized."""
+    def scope(self, bearer: str | None, host: str, origin: str | None = None) -> Scope:
+        """The scope of a request that names the service `host`; a browser names the page it comes
+        from as `origin`. Raises Unauthorized."""
         if bearer is not None and self._knows(bearer.encode()):
             return LOCAL
         if not self.anonymous:
@@ -30,6 +32,10 @@ class Credentials:
             raise Unauthorized(
                 f"this service has no keys and answers this machine only, not as {host[:80]}; "
                 "set CRAG_API__KEYS to serve it under that name"
+            )
+        if self.local_only and origin and not _is_local_name(urlsplit(origin).hostname or ""):
+            raise Unauthorized(
+                f"this service has no keys and takes nothing from the web page {origin[:80]}"
             )
         return LOCAL
 
@@ -50,8 +56,10 @@ def credentials(settings: Settings, token: str | None) -> Credentials:
 
 
 def _is_local_name(host: str) -> bool:
-    """Whether no web site can answer to this name. A page on `evil.example` whose name suddenly
-    points to 127.0.0.1 (DNS rebinding) would otherwise read the documents of whoever opens it."""
+    """Whether no web site can have this name. A page on `evil.example` could otherwise post to
+    127.0.0.1 for whoever opens it, or let its name point there and read the answers."""
+    if not host:
+        return False
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

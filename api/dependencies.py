@@ -25,7 +25,11 @@ def scope_of(
 ) -> Scope:
     """The one place where a request gets its scope. Raises Unauthorized."""
     credentials: Credentials = request.app.state.credentials
-    return credentials.scope(given.credentials if given else None, request.url.hostname or "")
+    return credentials.scope(
+        given.credentials if given else None,
+        request.url.hostname or "",
+        request.headers.get("origin"),
+    )
 
 
 def service_of(request: Request, scope: "ScopeOf") -> Service:

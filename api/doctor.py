@@ -120,14 +120,10 @@ def _format(path: Path) -> str | None:
 
 def _bases(settings: Settings) -> list[dict[str, Any]]:
     from ingest.local import bases_here
-    from ingest.remote import server_for
+    from ingest.remote import here_or_through
+    from ingest.through_server import bases_through
 
-    client = server_for(settings.data_dir)
-    if client is None:
-        return bases_here(settings)
-    with client:
-        bases: list[dict[str, Any]] = client.json("GET", "/v1/knowledge-bases")["knowledge_bases"]
-        return bases
+    return here_or_through(settings.data_dir, lambda: bases_here(settings), bases_through)
 
 
 def _service(settings: Settings, problems: list[str]) -> dict[str, Any]:

@@ -74,7 +74,11 @@ TITLES = {
     503: "Service unavailable",
 }
 CODES = {400: "invalid_request", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
-HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "1"}, 503: {"Retry-After": "2"}}
+HEADERS = {
+    401: {"WWW-Authenticate": "Bearer"},
+    429: {"Retry-After": "1"},
+    503: {"Retry-After": "2"},
+}
 HIDDEN = {
     "internal": "something went wrong here; the log has the details",
     "dependency_down": "a part that this request needs did not answer",

@@ -76,12 +76,15 @@ class Lifetime:
         try:
             yield
         finally:
+            loaded = self._service is not None
             self._service = None
             if self._optimizing is not None:
                 self._optimizing.cancel()
             await self.runs.close()
             self._ending.set()
-            await living
+            if not loaded:
+                living.cancel()
+            await asyncio.wait([living])
 
     async def _optimize(self, service: Service) -> None:
         await asyncio.sleep(OPTIMIZE_AFTER_S)

@@ -31,8 +31,8 @@ class Problem(BaseModel):
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """These, and the two that any route under /v1 may answer."""
-    return {status: _response(status) for status in (401, *statuses, 503)}
+    """These, and the ones that any route under /v1 may answer."""
+    return {status: _response(status) for status in (401, *statuses, 422, 503)}
 
 
 def not_ready() -> dict[int | str, dict[str, Any]]:

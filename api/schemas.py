@@ -17,9 +17,7 @@ def not_blank(text: str) -> str:
     return text
 
 
-Question = Annotated[
-    str, Field(min_length=1, max_length=MAX_QUESTION), AfterValidator(not_blank)
-]
+Question = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION), AfterValidator(not_blank)]
 BaseName = Annotated[str, Field(min_length=1, max_length=63, examples=["handbook"])]
 ThreadId = Annotated[str, Field(pattern=f"^{THREAD_ID}$", examples=["chat-17"])]
 Filters = Annotated[

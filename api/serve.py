@@ -87,13 +87,15 @@ def _reachable(host: str) -> str:
 
 def _first_requests(url: str, *, with_key: bool) -> str:
     key = " -H 'Authorization: Bearer '\"$KEY\"" if with_key else ""
-    ask = """-H 'Content-Type: application/json' -d '{"question": "How long does a refund take?", """
+    ask = (
+        """-H 'Content-Type: application/json' -d '{"question": "How long does a refund take?", """
+    )
     return "\n".join(
         [
             f"Ready on {url} (its documentation: {url}/docs). Three requests to try:",
             f"  curl{key} {url}/v1/knowledge-bases",
-            f"  curl{key} {url}/v1/ask {ask}\"knowledge_base\": \"handbook\"}}'",
-            f"  curl -N{key} {url}/v1/ask/stream {ask}\"knowledge_base\": \"handbook\"}}'",
+            f'  curl{key} {url}/v1/ask {ask}"knowledge_base": "handbook"}}\'',
+            f'  curl -N{key} {url}/v1/ask/stream {ask}"knowledge_base": "handbook"}}\'',
         ]
     )
 

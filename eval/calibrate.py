@@ -18,10 +18,15 @@ from ingest.documents import Candidate
 from ingest.filters import Filters
 from ingest.index import Index
 from ingest.scope import LOCAL
+from ingest.sentences import sentence_spans
 from nodes.ports import Reranker
 
 GRADED = 12
 """Candidates of each question that become rows: those a run with its loops would grade."""
+
+
+SHORTEST = 20
+"""Code points from which a sentence inside a longer quote counts as stating it."""
 
 
 @dataclass(frozen=True)
@@ -67,31 +72,45 @@ async def labelled_passages(
 
 
 def label_of(question: Question, candidate: Candidate) -> bool | None:
-    """None where nobody can tell from the labels."""
-    source = candidate.chunk.metadata["source"]
+    """None where nobody can tell from the labels.
+
+    A superseded or draft document is no negative for a question about the present one: it may
+    well state an answer, and another rule keeps it out.
+    """
+    text, source = candidate.chunk.text, candidate.chunk.metadata["source"]
     if question.quotes:
-        quoted = [q for document, q in question.quotes if document == source]
-        if any(holds_quote(candidate.chunk.text, quote) for quote in quoted):
+        if any(_states(text, quote) for quote in _quotes(question, source)):
             return True
-        return None if question.answers and holds_answer(
-            candidate.chunk.text, question.answers
-        ) else False
+        old = candidate.chunk.metadata.get("status", "current") != "current"
+        return None if old or holds_answer(text, question.answers) else False
     if source not in question.relevant:
         return False
-    if not question.answers:
-        return True
-    return True if holds_answer(candidate.chunk.text, question.answers) else None
+    return True if not question.answers or holds_answer(text, question.answers) else None
 
 
 def states_answer(question: Question, candidate: Candidate, sentence: SentenceSigns) -> bool:
-    source = candidate.chunk.metadata["source"]
-    if question.quotes:
-        quoted = [q for document, q in question.quotes if document == source]
-        return any(
-            holds_quote(sentence.text, quote) or holds_quote(quote, sentence.text)
-            for quote in quoted
-        )
-    return holds_answer(sentence.text, question.answers)
+    if not question.quotes:
+        return holds_answer(sentence.text, question.answers)
+    quotes = _quotes(question, candidate.chunk.metadata["source"])
+    return any(_sentence_states(sentence.text, quote) for quote in quotes)
+
+
+def _quotes(question: Question, source: str) -> list[str]:
+    return [quote for document, quote in question.quotes if document == source]
+
+
+def _states(text: str, quote: str) -> bool:
+    """A quote may run over the end of a passage: one whole sentence of it is enough."""
+    return holds_quote(text, quote) or any(
+        end - start > SHORTEST and holds_quote(quote, text[start:end])
+        for start, end in sentence_spans(text)
+    )
+
+
+def _sentence_states(sentence: str, quote: str) -> bool:
+    return holds_quote(sentence, quote) or (
+        len(sentence) > SHORTEST and holds_quote(quote, sentence)
+    )
 
 
 def fit(

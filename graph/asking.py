@@ -25,6 +25,8 @@ def checked(question: str, thread_id: str | None) -> None:
     """The bounds of every way in. Raises InvalidRequest."""
     if not question.strip() or len(question) > MAX_QUESTION:
         raise InvalidRequest(f"a question has 1 to {MAX_QUESTION} characters and is not blank")
+    if any("\ud800" <= char <= "\udfff" for char in question):
+        raise InvalidRequest("the question is no valid UTF-8 text")
     if thread_id is not None and not re.fullmatch(THREAD_ID, thread_id):
         raise InvalidRequest("a thread id has 1 to 128 letters, digits, '.', '_', ':' and '-'")
 

@@ -34,19 +34,19 @@ def ask(
     from graph.answer_view import answer_lines
     from graph.asking import ask_here, ask_through, checked
     from graph.trace_view import trace_printer
-    from ingest.remote import server_for
+    from ingest.remote import here_or_through
     from ingest.settings import read
 
     settings = read(context.obj)
     checked(question, thread)
     options = _options(option or [])
     on_node = trace_printer(sys.stderr if as_json else sys.stdout) if trace else _ignore
-    client = server_for(settings.data_dir)
-    if client is None:
-        answer = ask_here(settings, question, knowledge_base, thread, options, on_node)
-    else:
-        with client:
-            answer = ask_through(client, question, knowledge_base, thread, options, on_node)
+    what = (question, knowledge_base, thread, options, on_node)
+    answer = here_or_through(
+        settings.data_dir,
+        lambda: ask_here(settings, *what),
+        lambda server: ask_through(server, *what),
+    )
     if as_json:
         print(json.dumps(answer, ensure_ascii=False, indent=2))
     else:
@@ -64,17 +64,16 @@ def search(
 ) -> None:
     """Search without an answer: passages with their scores by stage."""
     from graph.asking import checked, search_here, search_through
-    from ingest.remote import server_for
+    from ingest.remote import here_or_through
     from ingest.settings import read
 
     settings = read(context.obj)
     checked(question, None)
-    client = server_for(settings.data_dir)
-    if client is None:
-        found = search_here(settings, question, knowledge_base, limit)
-    else:
-        with client:
-            found = search_through(client, question, knowledge_base, limit)
+    found = here_or_through(
+        settings.data_dir,
+        lambda: search_here(settings, question, knowledge_base, limit),
+        lambda server: search_through(server, question, knowledge_base, limit),
+    )
     if as_json:
         print(json.dumps(found, ensure_ascii=False, indent=2))
         return

@@ -30,21 +30,19 @@ def ingest(
 
     from ingest.local import ingest_here
     from ingest.progress import STATES, shown_progress, summary_line
-    from ingest.remote import server_for
-    from ingest.remote_ingest import ingest_through
+    from ingest.remote import here_or_through
     from ingest.settings import read
+    from ingest.through_server import ingest_through
 
     settings = read(context.obj)
     started = time.monotonic()
     with shown_progress() as on_result:
-        client = server_for(settings.data_dir)
-        if client is None:
-            report, created = ingest_here(settings, path, knowledge_base, delete_missing, on_result)
-        else:
-            with client:
-                report, created = ingest_through(
-                    client, path, knowledge_base, delete_missing, on_result
-                )
+        what = (path, knowledge_base, delete_missing, on_result)
+        report, created = here_or_through(
+            settings.data_dir,
+            lambda: ingest_here(settings, *what),
+            lambda server: ingest_through(server, *what),
+        )
     if created:
         print(f"created knowledge base {knowledge_base}", file=sys.stderr)
     line = summary_line(report, knowledge_base, time.monotonic() - started)
@@ -68,16 +66,12 @@ def ingest(
 def list_bases(context: typer.Context, as_json: Json = False) -> None:
     """List knowledge bases with their counts."""
     from ingest.local import bases_here
-    from ingest.remote import server_for
+    from ingest.remote import here_or_through
     from ingest.settings import read
+    from ingest.through_server import bases_through
 
     settings = read(context.obj)
-    client = server_for(settings.data_dir)
-    if client is None:
-        bases = bases_here(settings)
-    else:
-        with client:
-            bases = client.json("GET", "/v1/knowledge-bases")["knowledge_bases"]
+    bases = here_or_through(settings.data_dir, lambda: bases_here(settings), bases_through)
     if as_json:
         print_json({"knowledge_bases": bases})
         return
@@ -100,36 +94,33 @@ def create_base(
 ) -> None:
     """Create an empty knowledge base."""
     from ingest.local import create_here
-    from ingest.remote import server_for
+    from ingest.remote import here_or_through
     from ingest.settings import read
+    from ingest.through_server import create_through
 
     settings = read(context.obj)
-    client = server_for(settings.data_dir)
-    if client is None:
-        base = create_here(settings, name, description, web)
-    else:
-        with client:
-            body = {"name": name, "description": description, "web": web}
-            base = client.json("POST", "/v1/knowledge-bases", body)
+    base = here_or_through(
+        settings.data_dir,
+        lambda: create_here(settings, name, description, web),
+        lambda server: create_through(server, name, description, web),
+    )
     print_json(base) if as_json else print(f"created knowledge base {name}")
 
 
 @kb.command("delete")
 def delete_base(context: typer.Context, name: str, as_json: Json = False) -> None:
     """Delete a knowledge base with all its documents."""
-    from urllib.parse import quote
-
     from ingest.local import delete_here
-    from ingest.remote import server_for
+    from ingest.remote import here_or_through
     from ingest.settings import read
+    from ingest.through_server import delete_through
 
     settings = read(context.obj)
-    client = server_for(settings.data_dir)
-    if client is None:
-        delete_here(settings, name)
-    else:
-        with client:
-            client.json("DELETE", f"/v1/knowledge-bases/{quote(name, safe='')}")
+    here_or_through(
+        settings.data_dir,
+        lambda: delete_here(settings, name),
+        lambda server: delete_through(server, name),
+    )
     print_json({"deleted": name}) if as_json else print(f"deleted knowledge base {name}")
 
 

@@ -51,9 +51,7 @@ def bases_here(settings: IndexSettings) -> list[dict[str, Any]]:
     return _with_corpus(settings, work)
 
 
-def create_here(
-    settings: IndexSettings, name: str, description: str, web: bool
-) -> dict[str, Any]:
+def create_here(settings: IndexSettings, name: str, description: str, web: bool) -> dict[str, Any]:
     async def work(corpus: Corpus) -> dict[str, Any]:
         base = await corpus.writer.create_knowledge_base(LOCAL, name, description, web=web)
         return asdict(await summary_of(corpus, LOCAL, base))

@@ -16,36 +16,38 @@ STATES: tuple[FileState, ...] = ("added", "updated", "unchanged", "deleted", "fa
 @contextmanager
 def shown_progress() -> Iterator[OnResult]:
     """Takes each result as it comes. A failed file and an alias get a line, the others a tick."""
+    names: dict[str, str] = {}
     if not sys.stderr.isatty():
-        yield lambda result, total: _print(line_of(result))
+        yield lambda result, total: _print(line_of(result, names))
         return
     with _bar() as bar:
         task = bar.add_task("ingesting", total=None)
 
         def show(result: FileResult, total: int) -> None:
             bar.update(task, total=total, advance=result.state != "deleted")
-            line = line_of(result)
+            line = line_of(result, names)
             if line:
                 bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
         yield show
 
 
-def line_of(result: FileResult) -> str:
-    """What is worth saying of one file; empty for the usual."""
+def line_of(result: FileResult, names: dict[str, str]) -> str:
+    """What is worth saying of one file; empty for the usual. `names` learns its document id."""
+    if result.document_id:
+        names[result.document_id] = result.source
     if result.state == "failed":
         return f"failed: {result.source}: {result.error}"
     if result.state == "deleted":
         return f"deleted: {result.source}"
     if result.duplicate_of and result.state != "unchanged":
-        return f"{result.state}: {result.source} has the same content as {result.duplicate_of}"
+        original = names.get(result.duplicate_of, result.duplicate_of)
+        return f"{result.state}: {result.source} is a duplicate of {original}"
     return ""
 
 
 def summary_line(report: IngestReport, knowledge_base: str, seconds: float) -> str:
-    counts = ", ".join(
-        f"{report.count(state)} {state}" for state in STATES if report.count(state)
-    )
+    counts = ", ".join(f"{report.count(state)} {state}" for state in STATES if report.count(state))
     chunks = sum(r.chunks for r in report.files if r.state in ("added", "updated"))
     wrote = f", {chunks} passages written" if chunks else ""
     return f"{knowledge_base}: {counts or 'no files'}{wrote} in {seconds:.1f} s"

@@ -2,9 +2,9 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import httpx
 
@@ -20,6 +20,11 @@ from ingest.errors import (
 
 READY_WITHIN_S = 60.0
 """How long a starting server may load its models."""
+
+ANNOUNCED_WITHIN_S = 3.0
+"""How long a starting server may hold the folder before it says its address."""
+
+T = TypeVar("T")
 
 ERRORS: dict[str, type[ServiceError]] = {
     "invalid_request": InvalidRequest,
@@ -99,20 +104,36 @@ class Client:
             raise DependencyError(f"the server broke off: {error}") from error
 
 
-def server_for(data_dir: Path) -> Client | None:
-    """A client for the server that holds the folder; None where nobody holds it.
+def here_or_through(data_dir: Path, here: Callable[[], T], through: Callable[[Client], T]) -> T:
+    """Works `here` where nobody holds the folder, else `through` the server that does.
 
     Raises DataFolderHeld for a holder that serves nothing or cannot be reached.
     """
-    if not is_held(data_dir):
-        return None
-    holder = holder_of(data_dir)
-    held = held_by(data_dir)
-    if holder is None or holder.url is None or holder.token is None:
-        raise DataFolderHeld(held)
-    client = Client(holder.url, holder.token, held=held)
-    client.wait_until_ready()
-    return client
+    client = server_for(data_dir)
+    if client is None:
+        try:
+            return here()
+        except DataFolderHeld:
+            client = server_for(data_dir)
+            if client is None:
+                raise
+    with client:
+        return through(client)
+
+
+def server_for(data_dir: Path) -> Client | None:
+    """A client for the server that holds the folder, once it is ready; None where nobody does."""
+    deadline = time.monotonic() + ANNOUNCED_WITHIN_S
+    while is_held(data_dir):
+        holder, held = holder_of(data_dir), held_by(data_dir)
+        if holder is not None and holder.url is not None and holder.token is not None:
+            client = Client(holder.url, holder.token, held=held)
+            client.wait_until_ready()
+            return client
+        if time.monotonic() > deadline:
+            raise DataFolderHeld(held)
+        time.sleep(0.1)
+    return None
 
 
 def _parsed(lines: Iterator[str]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -18,7 +18,8 @@ STOP_WORDS = {
         must my need no nor not now of off on once one only or other our out over own please same
         shall she should so some still such tell than that the their them then there these they
         this those through to too under until up us use very want was we were what when where
-        which while who whom whose why will with would yet you your""".split()
+        which while who whom whose why will with would yet you your take takes taking took happen
+        happens come comes go goes going happened someone somebody anything something""".split()
     ),
     "de": frozenset(
         """ab aber alle allem allen aller alles als also am an auch auf aus bei beim bin bis bist

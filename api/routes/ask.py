@@ -13,7 +13,7 @@ from api.disconnect import ClientGone, unless_gone
 from api.problems import problems
 from api.stream import server_sent_events, unbuffered
 
-router = APIRouter(tags=["ask"], responses=problems(404, 409, 422, 429))
+router = APIRouter(tags=["ask"], responses=problems(404, 409, 429))
 
 
 @router.post(
@@ -38,10 +38,10 @@ STREAM: dict[int | str, dict[str, Any]] = {
         "description": "Events `run, node, answer.delta, answer, error, done`; `id:` is the seq.",
         "content": {
             "text/event-stream": {
-                "example": "event: run\ndata: {\"run_id\": \"4f0c…\", \"question\": \"…\"}\nid: 1\n\n"
-                "event: node\ndata: {\"seq\": 1, \"node\": \"contextualize_question\", …}\nid: 2\n\n"
-                "event: answer\ndata: {\"outcome\": \"answered\", …}\nid: 12\n\n"
-                "event: done\ndata: {\"run_id\": \"4f0c…\"}\nid: 13\n\n"
+                "example": 'event: run\ndata: {"run_id": "4f0c…", "question": "…"}\nid: 1\n\n'
+                'event: node\ndata: {"seq": 1, "node": "contextualize_question", …}\nid: 2\n\n'
+                'event: answer\ndata: {"outcome": "answered", …}\nid: 12\n\n'
+                'event: done\ndata: {"run_id": "4f0c…"}\nid: 13\n\n'
             }
         },
     }

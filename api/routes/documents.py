@@ -33,7 +33,7 @@ class Document(BaseModel):
     "",
     summary="Upload documents",
     openapi_extra=BODY,
-    responses=problems(404, 413, 422),
+    responses=problems(404, 413),
 )
 async def upload_documents(
     knowledge_base: str,

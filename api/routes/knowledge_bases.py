@@ -21,9 +21,7 @@ async def list_knowledge_bases(scope: ScopeOf, service: ServiceOf) -> KnowledgeB
     return KnowledgeBaseList(knowledge_bases=await inventory(service.corpus, scope))
 
 
-@router.post(
-    "", status_code=201, summary="Create a knowledge base", responses=problems(422)
-)
+@router.post("", status_code=201, summary="Create a knowledge base", responses=problems())
 async def create_knowledge_base(
     body: NewKnowledgeBase, scope: ScopeOf, service: ServiceOf
 ) -> BaseSummary:

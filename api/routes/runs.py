@@ -43,7 +43,7 @@ class CancelledRun(BaseModel):
     state: Literal["cancelled", "finished"]
 
 
-@router.get("/runs", summary="List runs", responses=problems(422))
+@router.get("/runs", summary="List runs", responses=problems())
 async def list_runs(
     scope: ScopeOf,
     service: ServiceOf,
@@ -69,9 +69,7 @@ async def read_run(run_id: str, scope: ScopeOf, service: ServiceOf) -> dict[str,
 
 
 @router.post("/runs/{run_id}/cancel", summary="Cancel a run", responses=problems(404))
-async def cancel_run(
-    run_id: str, scope: ScopeOf, service: ServiceOf, runs: RunsOf
-) -> CancelledRun:
+async def cancel_run(run_id: str, scope: ScopeOf, service: ServiceOf, runs: RunsOf) -> CancelledRun:
     """Returns once the run has ended. A run that had finished before stays as it is."""
     try:
         await runs.cancel(scope, run_id)

@@ -1,4 +1,4 @@
-"""Ingests a folder through a running server: one upload for each file."""
+"""The corpus commands through a running server; ingest.local has the same ones."""
 
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,8 @@ from ingest.loaders import MAX_BYTES, MEDIA_TYPES
 from ingest.pipeline import FileResult, IngestReport, OnResult, files_below
 from ingest.remote import Client
 
+BASES = "/v1/knowledge-bases"
+
 
 def ingest_through(
     client: Client,
@@ -18,7 +20,7 @@ def ingest_through(
     on_result: OnResult,
 ) -> tuple[IngestReport, bool]:
     """As ingest.local.ingest_here: the report, and whether the base was created."""
-    address = f"/v1/knowledge-bases/{quote(knowledge_base, safe='')}/documents"
+    address = f"{BASES}/{quote(knowledge_base, safe='')}/documents"
     files = files_below(path)
     created = _create_missing(client, knowledge_base)
     results: list[FileResult] = []
@@ -40,11 +42,25 @@ def ingest_through(
 
 
 def _create_missing(client: Client, knowledge_base: str) -> bool:
-    bases = client.json("GET", "/v1/knowledge-bases")["knowledge_bases"]
-    if any(base["name"] == knowledge_base for base in bases):
+    if any(base["name"] == knowledge_base for base in bases_through(client)):
         return False
-    client.json("POST", "/v1/knowledge-bases", {"name": knowledge_base})
+    create_through(client, knowledge_base, "", False)
     return True
+
+
+def bases_through(client: Client) -> list[dict[str, Any]]:
+    bases: list[dict[str, Any]] = client.json("GET", BASES)["knowledge_bases"]
+    return bases
+
+
+def create_through(client: Client, name: str, description: str, web: bool) -> dict[str, Any]:
+    body = {"name": name, "description": description, "web": web}
+    base: dict[str, Any] = client.json("POST", BASES, body)
+    return base
+
+
+def delete_through(client: Client, name: str) -> None:
+    client.json("DELETE", f"{BASES}/{quote(name, safe='')}")
 
 
 def _refused_here(source: str, file: Path) -> FileResult | None:

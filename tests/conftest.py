@@ -1,0 +1,43 @@
+"""Fixtures that many tests share."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
+from tests.fakes import HashingEmbedder
+
+
+@pytest.fixture(autouse=True)
+def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A developer's own CRAG_* names do not change what a test sees."""
+    for name in list(os.environ):
+        if name.startswith("CRAG_") and not name.startswith("CRAG_TEST_"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def test_data() -> Path:
+    """The evaluation data: CRAG_TEST_DATA, else ../shared/data."""
+    beside = Path(__file__).parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("CRAG_TEST_DATA") or beside)
+    if not folder.is_dir():
+        pytest.skip(f"no evaluation data: CRAG_TEST_DATA is not set and {beside} does not exist")
+    return folder
+
+
+@pytest.fixture
+def embedder() -> Iterator[HashingEmbedder]:
+    embedder = HashingEmbedder()
+    yield embedder
+    embedder.close()
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Iterator[SentenceTransformerEmbedder]:
+    """The real model, loaded once per worker; about five seconds."""
+    embedder = SentenceTransformerEmbedder()
+    yield embedder
+    embedder.close()

@@ -1,0 +1,208 @@
+"""What Records must do: SQLite in a file, and the same after it is opened again."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ingest.adapters.sqlite_records import SqliteRecords
+from ingest.errors import DependencyError, InvalidRequest, ServiceError, UnknownKnowledgeBase
+from ingest.ports import DocumentRecord, KnowledgeBase
+
+T, KB = "local", "kb"
+ODD = ["../x", "x' || tenant == 'y", "'; DROP TABLE documents; --", "ünï 🗂", "n" * 200]
+
+
+def base(name: str = KB) -> KnowledgeBase:
+    return KnowledgeBase(name, "of tests", "2026-01-01", "model", "bm25", web=True)
+
+
+def document(name: str, revision: str = "1", content: str = "") -> DocumentRecord:
+    return DocumentRecord(
+        document_id=name,
+        source=f"{name}.md",
+        title=name.title(),
+        revision=revision,
+        content_sha256=content or f"{name}{revision}",
+        media_type="text/markdown",
+        chunks=2,
+        updated_at="2026-01-01",
+        metadata={"language": "de", "owner": "Müller"},
+    )
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Iterator[SqliteRecords]:
+    records = SqliteRecords(tmp_path / "records.sqlite")
+    records.create_knowledge_base(T, base())
+    yield records
+    records.close()
+
+
+def live(records: SqliteRecords, one: DocumentRecord, text: str = "text") -> str | None:
+    records.begin_revision(T, KB, one)
+    return records.make_live(T, KB, one, text)
+
+
+def test_keeps_what_it_was_given_over_a_reopen(tmp_path: Path) -> None:
+    first = SqliteRecords(tmp_path / "r.sqlite")
+    first.create_knowledge_base(T, base())
+    live(first, document("a"), "stored text")
+    first.begin_revision(T, KB, document("b"))
+    changes = first.changes(T, KB)
+    first.close()
+    second = SqliteRecords(tmp_path / "r.sqlite")
+    assert second.knowledge_bases(T) == [base()]
+    assert second.documents(T, KB) == [document("a")]
+    assert second.text(T, KB, "a", "1") == "stored text"
+    assert second.unfinished() == [(T, KB, "b", "1")]
+    assert second.changes(T, KB) == changes
+    second.close()
+
+
+def test_a_base_is_created_once(records: SqliteRecords) -> None:
+    with pytest.raises(InvalidRequest):
+        records.create_knowledge_base(T, base())
+    records.create_knowledge_base("other", base())
+    assert [b.name for b in records.knowledge_bases(T)] == [KB]
+
+
+def test_an_unknown_base_raises(records: SqliteRecords) -> None:
+    with pytest.raises(UnknownKnowledgeBase):
+        records.changes(T, "no")
+    with pytest.raises(UnknownKnowledgeBase):
+        records.delete_knowledge_base(T, "no")
+    with pytest.raises(UnknownKnowledgeBase):
+        records.original(T, "no", document("a"))
+
+
+def test_a_revision_that_is_being_written_does_not_answer(records: SqliteRecords) -> None:
+    records.begin_revision(T, KB, document("a"))
+    assert records.documents(T, KB) == []
+    assert records.text(T, KB, "a", "1") is None
+    assert records.unfinished() == [(T, KB, "a", "1")]
+
+
+def test_going_live_names_the_revision_it_replaced(records: SqliteRecords) -> None:
+    assert live(records, document("a", "1")) is None
+    assert live(records, document("a", "2"), "new") == "1"
+    assert [d.revision for d in records.documents(T, KB)] == ["2"]
+    assert (records.text(T, KB, "a", "1"), records.text(T, KB, "a", "2")) == (None, "new")
+    assert records.unfinished() == [(T, KB, "a", "1")]
+    records.forget_revision(T, KB, "a", "1")
+    assert records.unfinished() == []
+
+
+def test_going_live_again_replaces_nothing(records: SqliteRecords) -> None:
+    live(records, document("a"))
+    assert live(records, document("a")) is None
+    assert records.unfinished() == []
+
+
+def test_a_live_revision_that_is_written_again_stays_accounted_for(records: SqliteRecords) -> None:
+    """Else a crash during the second write would sweep the chunks of a live document."""
+    live(records, document("a"))
+    records.begin_revision(T, KB, document("a"))
+    assert records.unfinished() == []
+
+
+def test_a_live_revision_cannot_be_forgotten(records: SqliteRecords) -> None:
+    live(records, document("a"))
+    records.forget_revision(T, KB, "a", "1")
+    records.delete_document(T, KB, "a")
+    assert records.unfinished() == [(T, KB, "a", "1")]
+
+
+def test_a_deleted_document_is_gone_at_once(records: SqliteRecords) -> None:
+    live(records, document("a"))
+    live(records, document("b"))
+    assert records.delete_document(T, KB, "a")
+    assert not records.delete_document(T, KB, "a")
+    assert [d.document_id for d in records.documents(T, KB)] == ["b"]
+    assert records.text(T, KB, "a", "1") is None
+
+
+def test_documents_come_by_source(records: SqliteRecords) -> None:
+    for name in ("c", "a", "b"):
+        live(records, document(name))
+    assert [d.source for d in records.documents(T, KB)] == ["a.md", "b.md", "c.md"]
+
+
+def test_every_change_of_a_base_is_counted(records: SqliteRecords) -> None:
+    seen = [records.changes(T, KB)]
+    for step in (
+        lambda: live(records, document("a")),
+        lambda: live(records, document("a", "2")),
+        lambda: records.delete_document(T, KB, "a"),
+    ):
+        step()
+        seen.append(records.changes(T, KB))
+    assert seen == sorted(set(seen))
+
+
+def test_the_original_is_a_live_document_with_the_same_bytes(records: SqliteRecords) -> None:
+    live(records, document("a", content="same"))
+    copy = document("b", content="same")
+    assert records.original(T, KB, copy) == "a"
+    assert records.original(T, KB, document("a", content="same")) is None
+    assert records.original(T, KB, document("c", content="other")) is None
+    live(records, replace(copy, duplicate_of="a"))
+    assert records.original(T, KB, document("c", content="same")) == "a"
+
+
+def test_tenants_and_bases_are_apart(records: SqliteRecords) -> None:
+    records.create_knowledge_base("other", base())
+    records.create_knowledge_base(T, base("two"))
+    live(records, document("a", content="same"))
+    assert records.documents("other", KB) == records.documents(T, "two") == []
+    assert records.text("other", KB, "a", "1") is None
+    assert records.original(T, "two", document("b", content="same")) is None
+    assert not records.delete_document("other", KB, "a")
+
+
+def test_a_deleted_base_takes_its_documents_along(records: SqliteRecords) -> None:
+    live(records, document("a"))
+    records.delete_knowledge_base(T, KB)
+    assert records.documents(T, KB) == []
+    assert records.unfinished() == []
+    assert records.knowledge_bases(T) == []
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_name_is_only_a_name(records: SqliteRecords, odd: str) -> None:
+    records.create_knowledge_base(odd, base(odd))
+    records.begin_revision(odd, odd, document(odd))
+    records.make_live(odd, odd, document(odd), odd)
+    assert records.text(odd, odd, odd, "1") == odd
+    assert records.documents(T, KB) == []
+    records.delete_knowledge_base(odd, odd)
+    assert [b.name for b in records.knowledge_bases(T)] == [KB]
+
+
+def test_threads_share_the_file(records: SqliteRecords) -> None:
+    def write(part: int) -> None:
+        for n in range(10):
+            live(records, document(f"{part}-{n}"))
+
+    threads = [threading.Thread(target=write, args=(part,)) for part in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(records.documents(T, KB)) == 40
+    assert records.changes(T, KB) == 40
+
+
+def test_a_closed_file_is_a_dependency_that_failed(tmp_path: Path) -> None:
+    records = SqliteRecords(tmp_path / "r.sqlite")
+    records.close()
+    with pytest.raises(DependencyError):
+        records.knowledge_bases(T)
+
+
+def test_a_file_that_is_no_database_is_said_in_one_error(tmp_path: Path) -> None:
+    (tmp_path / "r.sqlite").write_text("this is no database, and long enough to be read " * 50)
+    with pytest.raises(ServiceError):
+        SqliteRecords(tmp_path / "r.sqlite")

@@ -1,0 +1,115 @@
+"""Who may ask, and when: keys, the local token, anonymous use, readiness."""
+
+import asyncio
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi.routing import APIRoute
+
+from api.app import create_app
+from api.settings import Settings
+from ingest.errors import ConfigurationError
+from tests.api_clients import TOKEN, client_of, settings_on
+from tests.api_fakes import FakeService
+
+KEYS = ["first-key", "second-key"]
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+async def test_every_v1_route_asks_for_the_key(tmp_path: Path) -> None:
+    app = create_app(settings_on(tmp_path, keys=KEYS), open_service=FakeService())
+    routes = [
+        (method.upper(), path)
+        for path, methods in app.openapi()["paths"].items()
+        for method in methods
+        if path.startswith("/v1")
+    ]
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        answers = [(await client.request(method, path)).json() for method, path in routes]
+    assert len(routes) == 14
+    assert {answer["code"] for answer in answers} == {"unauthorized"}
+
+
+async def test_any_key_and_the_local_token_open(tmp_path: Path) -> None:
+    settings = settings_on(tmp_path, keys=KEYS)
+    async with client_of(settings, FakeService(), token=TOKEN) as client:
+        status = {
+            key: (await client.get("/v1/runs", headers=bearer(key))).status_code
+            for key in (*KEYS, TOKEN, "third-key", "first-key ", "")
+        }
+        none = await client.get("/v1/runs")
+    assert [status[key] for key in (*KEYS, TOKEN)] == [200, 200, 200]
+    assert status["third-key"] == 401
+    assert (none.status_code, none.headers["www-authenticate"]) == (401, "Bearer")
+
+
+async def test_without_keys_a_foreign_name_is_refused(tmp_path: Path) -> None:
+    async with client_of(settings_on(tmp_path), FakeService()) as client:
+        local = await client.get("/v1/runs")
+        rebound = await client.get("/v1/runs", headers={"Host": "evil.example:8000"})
+    assert (local.status_code, rebound.status_code) == (200, 401)
+
+
+def test_another_host_needs_keys_or_an_explicit_yes(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="CRAG_API__KEYS"):
+        create_app(Settings(host="0.0.0.0", data_dir=tmp_path))
+    create_app(Settings(host="0.0.0.0", api={"keys": "k"}, data_dir=tmp_path))
+    create_app(Settings(host="0.0.0.0", api={"allow_anonymous": True}, data_dir=tmp_path))
+    create_app(Settings(host="::1", data_dir=tmp_path))
+
+
+async def test_lives_but_is_not_ready_while_models_load(tmp_path: Path) -> None:
+    service = FakeService(loading_s=0.3)
+    async with client_of(settings_on(tmp_path), service, ready=False) as client:
+        live = await client.get("/livez")
+        ready = await client.get("/readyz")
+        ask = await client.post("/v1/ask", json={"question": "q", "knowledge_base": "handbook"})
+        await asyncio.sleep(0.5)
+        later = await client.get("/readyz")
+    assert (live.status_code, ready.status_code, later.status_code) == (200, 503, 200)
+    assert (ask.status_code, ask.json()["code"]) == (503, "not_ready")
+
+
+async def test_a_service_that_cannot_open_tells_its_hook(tmp_path: Path) -> None:
+    (tmp_path / "crag").mkdir()
+    (tmp_path / "crag" / "other").touch()
+    failures: list[Exception] = []
+    app = create_app(settings_on(tmp_path), open_service=FakeService(), failed=failures.append)
+    async with app.router.lifespan_context(app):
+        await asyncio.sleep(0.05)
+    assert "CRAG_DATA_DIR" in str(failures[0])
+
+
+async def test_ends_soon_while_models_load(tmp_path: Path) -> None:
+    started = time.monotonic()
+    ready: list[object] = []
+    service = FakeService(loading_s=30)
+    app = create_app(settings_on(tmp_path), open_service=service, ready=ready.append)
+    async with app.router.lifespan_context(app):
+        await asyncio.sleep(0.05)
+    assert time.monotonic() - started < 2
+    assert not ready
+
+
+async def test_ends_soon_while_runs_go_on(tmp_path: Path) -> None:
+    service = FakeService()
+    async with client_of(settings_on(tmp_path), service) as client:
+        body = {"question": "slow", "knowledge_base": "handbook"}
+        asking = asyncio.create_task(client.post("/v1/ask", json=body))
+        await service.runner.waiting.wait()
+        leaving = time.monotonic()
+    assert service.runner.cancelled.is_set()
+    assert time.monotonic() - leaving < 1
+    asking.cancel()
+
+
+def test_every_route_describes_itself(tmp_path: Path) -> None:
+    app = create_app(settings_on(tmp_path))
+    routes = [route for route in app.routes if isinstance(route, APIRoute)]
+    assert all(route.summary for route in routes)
