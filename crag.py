@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import typer
 
 import api.cli
+import eval.cli
 import graph.cli
 import ingest.cli
 
@@ -22,7 +23,8 @@ app.command("ask")(graph.cli.ask)
 app.command("search")(graph.cli.search)
 app.command("serve")(api.cli.serve)
 app.command("doctor")(api.cli.doctor)
-# eval/cli.py is mounted here: app.add_typer(eval.cli.commands, name="eval")
+app.add_typer(eval.cli.commands, name="eval", no_args_is_help=True)
+app.command("calibrate")(eval.cli.calibrate)
 
 INTERRUPTED = 130
 EXIT_CODES = {

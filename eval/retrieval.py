@@ -61,6 +61,12 @@ def hit(documents: Sequence[str], relevant: dict[str, int], k: int = 1) -> float
     return float(any(document in relevant for document in documents[:k]))
 
 
+def recall(documents: Sequence[str], relevant: dict[str, int], k: int = 5) -> float:
+    """The share of the relevant documents that is among the first k; 0 where none is relevant."""
+    found = sum(document in relevant for document in documents[:k])
+    return found / len(relevant) if relevant else 0.0
+
+
 def _dcg(gains: Sequence[int]) -> float:
     return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
 

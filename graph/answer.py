@@ -71,7 +71,7 @@ def _searched(state: State) -> dict[str, Any]:
     return {
         "queries": [asdict(query) for query in state.queries],
         "knowledge_bases": [state.knowledge_base] if state.queries else [],
-        "web": state.web_searched,
+        "web": bool(state.web_sent),
         "web_sent": state.web_sent,
         "candidates": len(state.candidates_seen),
         "graded": len(state.graded),

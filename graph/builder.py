@@ -7,6 +7,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from graph.routing import (
+    after_generating,
     after_grading,
     after_grounding,
     after_planning,
@@ -66,7 +67,7 @@ def build(ports: Services, checkpointer: BaseCheckpointSaver[str] | None = None)
         "rewrite_query", after_rewriting, ["retrieve", "generate", "web_search", "decline"]
     )
     graph.add_conditional_edges("web_search", after_web_search, ["rerank", "generate", "decline"])
-    graph.add_edge("generate", "check_grounding")
+    graph.add_conditional_edges("generate", after_generating, ["check_grounding", "decline"])
     graph.add_conditional_edges(
         "check_grounding", after_grounding, {"generate": "generate", "decline": "decline", "done": END}
     )

@@ -58,6 +58,7 @@ async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
 
 def compose_services(settings: GraphSettings, corpus: Corpus) -> tuple[Services, str]:
     """The ports with their adapters, and the version of the calibration they use."""
+    from graph.adapters.answer_scorer import AnswerScorer
     from graph.adapters.calibration import load_calibration
     from graph.adapters.extractive import ExtractiveGenerator
     from graph.adapters.grading import CalibratedGrader
@@ -67,12 +68,14 @@ def compose_services(settings: GraphSettings, corpus: Corpus) -> tuple[Services,
 
     vectors = TokenVectors(corpus.embedder, megabytes=settings.rerank.cache_mb)
     calibration = load_calibration(settings.grade.calibration)
+    scorer = AnswerScorer(vectors, calibration)
+    calibrated = calibration.model == corpus.embedder.fingerprint
     services = Services(
         index=corpus.index,
-        reranker=_reranker(settings, vectors),
-        grader=CalibratedGrader(vectors, calibration, model=corpus.embedder.fingerprint),
+        reranker=open_reranker(settings, vectors),
+        grader=CalibratedGrader(scorer, calibrated=calibrated),
         web=TavilySearch(settings.web),
-        generator=ExtractiveGenerator(vectors, calibration),
+        generator=ExtractiveGenerator(scorer),
         checker=QuoteChecker(),
     )
     return services, calibration.version
@@ -92,7 +95,7 @@ def plain_serializer() -> Any:
     return JsonPlusSerializer(allowed_msgpack_modules=allowed)
 
 
-def _reranker(settings: GraphSettings, vectors: Any) -> Any:
+def open_reranker(settings: GraphSettings, vectors: Any) -> Any:
     from graph.adapters.late_interaction import LateInteractionReranker, NoReranker
 
     kind = settings.rerank.kind

@@ -59,6 +59,10 @@ def after_web_search(
     return "generate" if state.evidence else "decline"
 
 
+def after_generating(state: State) -> Literal["check_grounding", "decline"]:
+    return "decline" if state.failed else "check_grounding"
+
+
 def after_grounding(state: State) -> Literal["generate", "decline", "done"]:
     """Supported: done. Else one repair without the sentences that failed, then decline."""
     if state.outcome is not None:

@@ -3,8 +3,8 @@
 import time
 import uuid
 from collections.abc import AsyncIterator
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, cast
 
 from graph.answer import Answer, answer_from
 from graph.builder import Graph, longest_path
@@ -17,10 +17,14 @@ from ingest.index import Index
 from ingest.live import LiveBases, require_known
 from ingest.ports import KnowledgeBase
 from ingest.scope import LOCAL, Scope
+from nodes.fallback import or_fallback
 from nodes.state import State, Turn
 
 PIPELINE_VERSION = "1"
 """Grows when the same settings could give another answer."""
+
+TURNS = 10
+"""Exchanges that a thread remembers: a follow-up leans on the last few."""
 
 
 @dataclass(frozen=True)
@@ -104,21 +108,26 @@ class Runner:
         run_id = uuid.uuid4().hex
         clock = time.perf_counter()
         yield {"type": "run", "run_id": run_id, "question": ask.question}
+        thread = _thread(ask.scope, ask.thread_id or run_id)
         state: State | None = None
-        async for mode, item in self._graph.astream(
-            fresh_state(ask),
-            context=context,
-            stream_mode=["custom", "values"],
-            config={
-                "recursion_limit": longest_path(context.rewrites) + 1,
-                "configurable": {"thread_id": _thread(ask.scope, ask.thread_id or run_id)},
-            },
-            durability="exit",
-        ):
-            if mode == "custom":
-                yield dict(item)
-            else:
-                state = _state(item)
+        try:
+            async for mode, item in self._graph.astream(
+                fresh_state(ask),
+                context=context,
+                stream_mode=["custom", "values"],
+                config={
+                    "recursion_limit": longest_path(context.rewrites) + 1,
+                    "configurable": {"thread_id": thread},
+                },
+                durability="exit",
+            ):
+                if mode == "custom":
+                    yield dict(item)
+                else:
+                    state = _state(item)
+        finally:
+            if ask.thread_id is None and self._graph.checkpointer:
+                await cast(Any, self._graph.checkpointer).adelete_thread(thread)
         if state is None:
             raise RuntimeError("the graph gave no state")
         answer = answer_from(
@@ -128,8 +137,23 @@ class Runner:
             versions=versions,
             total_ms=1000 * (time.perf_counter() - clock),
         )
-        await self._runs.add(ask.scope, ask.knowledge_base, answer)
-        yield answer
+        if ask.thread_id is not None and self._graph.checkpointer:
+            await self._remember(thread, state.turns, Turn(ask.question, answer.answer))
+        _, faults = await or_fallback(
+            self._runs.add(ask.scope, ask.knowledge_base, answer),
+            None,
+            node="run_log",
+            fallback="the run is not in the log",
+        )
+        yield replace(answer, degraded=[*answer.degraded, *faults])
+
+    async def _remember(self, thread: str, turns: list[Turn], turn: Turn) -> None:
+        """Only what was said stays on a thread; the run's working fields are emptied."""
+        await self._graph.aupdate_state(
+            {"configurable": {"thread_id": thread}},
+            _working_fields(State()) | {"turns": [*turns, turn][-TURNS:]},
+            as_node="decline",  # a last node: nothing is left to run
+        )
 
 
 def fresh_state(ask: Ask) -> dict[str, Any]:
@@ -141,7 +165,11 @@ def fresh_state(ask: Ask) -> dict[str, Any]:
         filters=ask.filters,
         started_at=time.time(),
     )
-    return {name: getattr(state, name) for name in asdict(state) if name != "turns"}
+    return _working_fields(state)
+
+
+def _working_fields(state: State) -> dict[str, Any]:
+    return {f.name: getattr(state, f.name) for f in fields(state) if f.name != "turns"}
 
 
 def _state(values: Any) -> State:

@@ -72,11 +72,15 @@ class MicroBatcher(Generic[In, Out]):
     def _finish(self, jobs: list[_Job[In, Out]]) -> None:
         if not jobs:
             return
+        batch = [item for items, _ in jobs for item in items]
         try:
-            results = list(self._work([item for items, _ in jobs for item in items]))
-        except Exception as error:  # handed to the callers, who own the decision
+            results = list(self._work(batch))
+            if len(results) != len(batch):
+                raise ValueError(f"{len(results)} results for {len(batch)} items")
+        except BaseException as error:  # a panic in a Rust extension is no Exception
+            known = error if isinstance(error, Exception) else RuntimeError(f"worker: {error!r}")
             for _, future in jobs:
-                future.set_exception(error)
+                future.set_exception(known)
             return
         for items, future in jobs:
             future.set_result(results[: len(items)])

@@ -65,7 +65,7 @@ class DataFolder:
                     "set CRAG_DATA_DIR to another folder"
                 )
             marker.write_text(f"{FORMAT}\n")
-        found = marker.read_text().strip()
+        found = marker.read_text(errors="replace").strip()
         if found != str(FORMAT):
             raise UnknownDataFormat(
                 f"{self.path} has data format {found[:20]!r}, this version reads {FORMAT}; "

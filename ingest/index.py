@@ -18,6 +18,10 @@ Fusion = Literal["blend", "rrf"]
 MAX_OVERFETCH = 8
 """How many times the limit is asked for, at most, to make up for hits that no longer count."""
 
+ATTEMPTS = 4
+"""Searches at most, when documents change in between: the old chunks may be gone already, and the
+new ones are not live in what was read before."""
+
 
 class Index:
     """Search over live documents. Raises UnknownKnowledgeBase and DependencyError."""
@@ -56,6 +60,27 @@ class Index:
         live = await self._bases.base(scope, knowledge_base)
         asked = list(dict.fromkeys([question, *queries]))
         vectors = dict(zip(asked, await self._vectors(asked), strict=True))
+        for _ in range(ATTEMPTS):
+            found = await self._found(
+                scope, live, question, queries, vectors, limit, filters, fusion, exact
+            )
+            before, live = live, await self._bases.base(scope, knowledge_base)
+            if live.changes == before.changes:
+                break
+        return found
+
+    async def _found(
+        self,
+        scope: Scope,
+        live: LiveBase,
+        question: str,
+        queries: Sequence[str],
+        vectors: dict[str, QueryVectors],
+        limit: int,
+        filters: Filters,
+        fusion: Fusion,
+        exact: bool,
+    ) -> list[Candidate]:
         found = await asyncio.gather(
             *(
                 self._live_hits(scope, live, vectors[query], limit, filters, exact)
@@ -67,7 +92,7 @@ class Index:
             for candidate in _fused(query, hits, fusion, self._dense_weight):
                 merged[candidate.chunk.chunk_id] = _better(merged, candidate)
         if list(queries) != [question]:
-            merged = await self._against(scope, knowledge_base, vectors[question], merged)
+            merged = await self._against(scope, live.name, vectors[question], merged)
         order = best_first({key: c.scores["fused"] for key, c in merged.items()})
         return [merged[key] for key in order]
 
@@ -110,10 +135,11 @@ class Index:
         exact: bool,
     ) -> list[Hit]:
         factor = 1
+        stored = live.stored(filters)
         while True:
             wanted = limit * factor
             hits = await self._store.search(
-                scope, live.name, query, limit=wanted, filters=filters, exact=exact
+                scope, live.name, query, limit=wanted, filters=stored, exact=exact
             )
             admitted = [hit for hit in map(live.seen, hits) if hit and filters.admit(hit.chunk)]
             if len(admitted) >= limit or len(hits) < wanted or factor >= MAX_OVERFETCH:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ingest.errors import EmbedderMismatch, UnknownKnowledgeBase
+from ingest.filters import Condition, Filters
 from ingest.ports import DocumentRecord, Hit, KnowledgeBase, Records
 from ingest.scope import Scope
 
@@ -27,15 +28,29 @@ class LiveBase:
     def seen(self, hit: Hit) -> Hit | None:
         """The hit with its document's present status; None for what no longer answers.
 
-        An alias (the same bytes under another name) is left out while its original is live.
+        An alias (the same bytes under another name) is left out while its original says the same.
         """
         document = self.documents.get(hit.chunk.document_id)
         if document is None or document.revision != hit.chunk.revision:
             return None
-        if document.duplicate_of in self.documents:
+        original = self.documents.get(document.duplicate_of or "")
+        if original is not None and _says_the_same(original, document):
             return None
         metadata = {**hit.chunk.metadata, "status": document.status}
         return replace(hit, chunk=replace(hit.chunk, metadata=metadata))
+
+    def stored(self, filters: Filters) -> Filters:
+        """As the store can apply them: a status is known here, where documents meet."""
+        return Filters(
+            [self._by_document(c) if c.key == "status" else c for c in filters.conditions]
+        )
+
+    def _by_document(self, status: Condition) -> Condition:
+        admitted = [d.document_id for d in self.documents.values() if status.admits(d.status)]
+        others = [d.document_id for d in self.documents.values() if not status.admits(d.status)]
+        if len(others) < len(admitted):
+            return Condition("document_id", others, exclude=True)
+        return Condition("document_id", admitted)
 
 
 class LiveBases:
@@ -93,6 +108,10 @@ def require_known(bases: list[KnowledgeBase], name: str) -> KnowledgeBase:
         if base.name == name:
             return base
     raise UnknownKnowledgeBase(f"no knowledge base {name!r}")
+
+
+def _says_the_same(one: DocumentRecord, other: DocumentRecord) -> bool:
+    return (one.content_sha256, one.status) == (other.content_sha256, other.status)
 
 
 def _with_status(documents: list[DocumentRecord]) -> list[DocumentRecord]:

@@ -128,6 +128,10 @@ async def _read(
     base: str,
     writer: Writer,
 ) -> Prepared | FileResult:
+    printable = source.encode("utf-8", "replace").decode()
+    if printable != source:
+        reason = "the file name is not valid UTF-8"
+        return FileResult(printable, "failed", code="unreadable", error=reason)
     try:
         content = await asyncio.to_thread(file.read_bytes)
     except OSError as error:

@@ -174,7 +174,11 @@ class Records(Protocol):
 
     def knowledge_bases(self, tenant: str) -> list[KnowledgeBase]: ...
 
-    def delete_knowledge_base(self, tenant: str, name: str) -> None: ...
+    def delete_knowledge_base(self, tenant: str, name: str) -> None:
+        """Stops the base from answering at once; all its revisions become dead."""
+
+    def forget_knowledge_base(self, tenant: str, name: str) -> None:
+        """Forgets its dead revisions, once their chunks are gone."""
 
     def original(
         self, tenant: str, knowledge_base: str, document: DocumentRecord
@@ -185,7 +189,10 @@ class Records(Protocol):
         """
 
     def begin_revision(self, tenant: str, knowledge_base: str, document: DocumentRecord) -> None:
-        """Notes the intent to write, so that a crash leaves nothing unaccounted for."""
+        """Notes the intent to write, so that a crash leaves nothing unaccounted for.
+
+        A revision that is live stays live.
+        """
 
     def make_live(
         self, tenant: str, knowledge_base: str, document: DocumentRecord, text: str

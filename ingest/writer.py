@@ -44,7 +44,7 @@ class Writer:
     """The only one who writes to the store and the records. Calls are serialised.
 
     Order of a replacement: note the intent, write the new chunks, switch the live revision in one
-    transaction, delete the old chunks. A crash in between leaves chunks that no reader sees and
+    transaction, delete the old chunks. The chunks of many documents are written at once. A crash in between leaves chunks that no reader sees and
     that `recover` deletes.
     """
 
@@ -88,6 +88,7 @@ class Writer:
         async with self._writing:
             await self._run(lambda: self._records.delete_knowledge_base(scope.tenant, name))
             await self._store.delete_knowledge_base(scope.tenant, name)
+            await self._run(lambda: self._records.forget_knowledge_base(scope.tenant, name))
 
     def revision(self, content: bytes) -> str:
         return revision_id(hashlib.sha256(content).hexdigest(), self._pipeline)
@@ -106,22 +107,24 @@ class Writer:
         """
         texts = [chunk.embedded_text for document in prepared for chunk in document.chunks]
         vectors = iter(await self._embedder.embed(texts))
-        written = []
+        stored = [
+            StoredChunk(
+                chunk=chunk,
+                tenant=scope.tenant,
+                knowledge_base=base,
+                acl=[EVERYONE],
+                dense=next(vectors),
+                sparse=self._sparse.document(chunk.embedded_text),
+            )
+            for document in prepared
+            for chunk in document.chunks
+        ]
         async with self._writing:
+            await self._bases.base(scope, base)
             for document in prepared:
-                stored = [
-                    StoredChunk(
-                        chunk=chunk,
-                        tenant=scope.tenant,
-                        knowledge_base=base,
-                        acl=[EVERYONE],
-                        dense=next(vectors),
-                        sparse=self._sparse.document(chunk.embedded_text),
-                    )
-                    for chunk in document.chunks
-                ]
-                written.append(await self._replace(scope, base, document, stored))
-        return written
+                await self._begin(scope, base, document.record)
+            await self._store.upsert(stored)
+            return [await self._make_live(scope, base, document) for document in prepared]
 
     async def delete_document(self, scope: Scope, base: str, document: str) -> None:
         """The document stops answering at once. Raises NotFound."""
@@ -144,16 +147,14 @@ class Writer:
     def close(self) -> None:
         self._pool.shutdown()
 
-    async def _replace(
-        self, scope: Scope, base: str, document: Prepared, stored: list[StoredChunk]
-    ) -> DocumentRecord:
-        record = document.record
-        original = await self._run(
-            lambda: self._records.original(scope.tenant, base, record)
-        )
-        record = replace(record, duplicate_of=original)
+    async def _begin(self, scope: Scope, base: str, record: DocumentRecord) -> None:
         await self._run(lambda: self._records.begin_revision(scope.tenant, base, record))
-        await self._store.upsert(stored)
+
+    async def _make_live(self, scope: Scope, base: str, document: Prepared) -> DocumentRecord:
+        original = await self._run(
+            lambda: self._records.original(scope.tenant, base, document.record)
+        )
+        record = replace(document.record, duplicate_of=original)
         old = await self._run(
             lambda: self._records.make_live(scope.tenant, base, record, document.text)
         )

@@ -2,6 +2,7 @@
 
 import ast
 import operator
+import re
 from collections.abc import Callable
 
 from langgraph.runtime import Runtime
@@ -52,7 +53,16 @@ def _text(intent: str, question: str) -> str:
         return ABOUT
     if intent == "arithmetic":
         return _computed(question)
-    return GREETINGS[guess_language(question)]
+    return GREETINGS[_greeting_language(question)]
+
+
+def _greeting_language(greeting: str) -> str:
+    """A greeting alone has no stop words to guess by."""
+    words_of = {"de": ("hallo", "guten", "danke", "tschüss"), "es": ("hola", "buen", "grac", "adi")}
+    for language, beginnings in words_of.items():
+        if re.match(rf"\W*(?:{'|'.join(beginnings)})", greeting, re.IGNORECASE):
+            return language
+    return guess_language(greeting)
 
 
 def _computed(question: str) -> str:

@@ -28,42 +28,46 @@ _MONTH = (
 
 # The order decides: the first that matches is the question's type.
 _ASKS: list[tuple[AnswerType, str]] = [
-    (
-        "duration",
-        r"\bhow (?:long|soon|quickly|fast|often|frequently|old)\b|\bhow many (?:\w+ )?" + _UNIT
-        + r"\b|\bwithin (?:what|which|how)\b|\b(?:what|which) (?:is the )?(?:\w+ ){0,3}"
-        r"(?:period|time ?frame|time limit|duration|deadline|retention|lead time|turnaround)\b"
+    ("definition", r"(?<!\bi )\bmean(?:ing|t by|s)?\b(?! (?:to|that|for))|\bstands? for\b|\bdefin(?:e|ition)\b"
+        r"|\bversteht man unter\b|\bbedeute[tn]\b|\bwofür steht\b|\bsignifican?\b"),
+    ("reason", r"\bwhy\b|\bwhat (?:\w+ )?(?:caused|causes|cause|reasons?)\b|\bhow come\b"
+        r"|\b(?:root )?causes? of\b|\breasons?\b|\b(?:warum|weshalb|wieso|ursache|grund)\b"
+        r"|\bpor qu[eé]\b|\brazón\b"),
+    ("code", r"\b(?:which|what|welche[rsnm]?|mit welchem|qu[eé]) (?:[\w\-]+ ){0,3}(?:codes?|command|key"
+        r"|settings?|parameter|id|port|flag|version|ticket|field|endpoint|url|file|option|variable"
+        r"|model|shortcut|befehl|schlüssel|einstellung|tastenkürzel|c[oó]digo|comando|versi[oó]n)\b"
+        r"|^\W*(?:keyboard shortcut|command|environment variable|error code|config\w* key)\b"),
+    ("person", r"\bwho(?:m|se)?\b|\b(?:which|what) (?:\w+ )?(?:persons?|teams?|roles?|department"
+        r"|manager|officer|group|people|level|scientist|author|artist|architect|engineer|player"
+        r"|minister|president|king|queen|doctor|composer|director)\b|\bname of the (?:\w+ ){0,4}"
+        r"(?:officer|manager|director|lead|head|owner|president|author)\b"
+        r"|\b(?:wer|wem|wen|wessen)\b|\bqui[eé]n(?:es)?\b"),
+    ("date", r"^\W*when\b(?! (?:may|can|must|should|do i))|\bwhen (?:is|are|does|did|will|was|were)\b"
+        r"|\b(?:by|until|till|since|from|as of) when\b|\bdeadlines?\b"
+        r"|\b(?:what|which) (?:\w+ )?(?:date|day|year|month|quarter|time)\b(?! (?:frame|limit))"
+        r"|\bwann\b|\bstichtag\b|\bwelche[mnrs]? (?:tag|datum|jahr|monat)\b|\bcu[aá]ndo\b"
+        r"|\bqu[eé] (?:d[ií]a|fecha|año)\b|\bfecha l[ií]mite\b"),
+    ("duration", r"\bhow (?:long|soon|quickly|fast|often|frequently|old)\b|\bhow many (?:\w+ )?" + _UNIT
+        + r"\b|\bwithin (?:what|which|how)\b|\b(?:what|which) (?:is the )?(?:\w+ ){0,3}(?:period"
+        r"|time ?frame|time limit|duration|retention|lead time|turnaround)\b|^\W*duration\b"
         r"|\bwie (?:lange?|schnell|oft|alt)\b|\bwie viele? (?:\w+ )?" + _UNIT
         + r"\b|\bfrist\b|\bcu[aá]nto tiempo\b|\bcu[aá]nt[oa]s " + _UNIT
-        + r"\b|\bplazo\b|\bcada cu[aá]nto\b",
-    ),
-    ("reason", r"\bwhy\b|\bwhat (?:\w+ )?(?:caused|causes|cause|reason)\b|\bhow come\b"
-        r"|\broot cause\b|\breasons? for\b|\b(?:warum|weshalb|wieso|ursache|grund)\b|\bpor qu[eé]\b"),
-    ("person", r"\bwho(?:m|se)?\b|\b(?:which|what) (?:\w+ )?(?:person|team|role|department|manager"
-        r"|officer|group|people|level)\b|\b(?:wer|wem|wen|wessen)\b|\bqui[eé]n(?:es)?\b"),
-    ("date", r"\bwhen\b|\b(?:what|which) (?:\w+ )?(?:date|day|year|month|quarter|time)\b"
-        r"|\b(?:by|until|since|from|as of) (?:when|what|which)\b|\b(?:wann|seit wann|bis wann)\b"
-        r"|\bwelche[mnrs]? (?:tag|datum|jahr|monat)\b|\bcu[aá]ndo\b|\bqu[eé] (?:d[ií]a|fecha|año)\b"),
+        + r"\b|\bplazo\b|\bcada cu[aá]nto\b"),
     ("place", r"\bwhere\b|\b(?:which|what) (?:\w+ )?(?:city|country|building|room|office|location"
-        r"|address|folder|path|page|site|bay|shelf|zone)\b|\b(?:wo|wohin|woher)\b|\bd[oó]nde\b"),
+        r"|address|folder|path|page|site|bay|shelf|zone)\b|\blocation\b|\b(?:wo|wohin|woher)\b"
+        r"|\bd[oó]nde\b"),
     ("amount", r"\bhow (?:much|many|large|big|high|heavy|far|tall|wide|deep|expensive)\b"
         r"|\b(?:what|which)(?:'s| is| are| does| do|) (?:\w+ ){0,4}(?:price|cost|fee|amount|rate"
         r"|percentage|percent|limit|maximum|minimum|number|size|weight|budget|quota|threshold"
         r"|discount|allowance|temperature|capacity|range|dimensions?)\b|\bcosts?\b"
+        r"|^\W*(?:penalty|fines?|fees?|price)\b"
         r"|\bwie ?viele?\b|\bwas kostet\b|\bwie (?:hoch|groß|teuer|schwer)\b"
         r"|\bcu[aá]nt[oa]s?\b|\bqu[eé] (?:precio|porcentaje)\b"),
-    ("code", r"\b(?:which|what) (?:\w+ ){0,3}(?:code|command|key|setting|parameter|id|port|flag"
-        r"|version|ticket|field|endpoint|url|file|option|variable|model|number)\b"
-        r"|\bwelche[rsn]? (?:\w+ )?(?:code|befehl|schlüssel|einstellung|version|parameter)\b"
-        r"|\bqu[eé] (?:c[oó]digo|comando|versi[oó]n)\b"),
     ("step", r"\bhow (?:do|does|can|could|should|to|would|must|is|are)\b|\bwhat (?:should|do|must)"
-        r" (?:i|we|you|one|\w+) do\b|\bsteps?\b|\bprocedure\b|\bwie (?:kann|muss|soll|wird|werden"
-        r"|geht|bekomme|beantrage|melde|setze|ändere)\w*\b|\bwas (?:muss|soll) ich tun\b"
-        r"|\bc[oó]mo\b"),
-    ("definition", r"^\W*(?:what(?:'s| is| are| does)|was (?:ist|sind|bedeutet|heißt)"
-        r"|qu[eé] (?:es|son|significa))\b.*(?:\bmean\b|\bstand for\b|\bbedeutet\b|\bsignifica\b)"
-        r"|^\W*(?:what is|what are|what's|was ist|qu[eé] es) (?:an? |the |eine? |un[ao]? )?"
-        r"[\w\-./]+(?: [\w\-./]+)?\W*$|\bdefine\b|\bdefinition\b"),
+        r" (?:i|we|you|one|\w+) do\b|\bsteps?\b|\bprocedure\b|\bwie \w+ (?:ich|man|wir|sie)\b"
+        r"|\bwie (?:geht|funktioniert)\b|\bwas (?:muss|soll) ich tun\b|\bc[oó]mo\b"),
+    ("definition", r"^\W*(?:what is|what are|what's|was ist|qu[eé] es) (?:an? |the |eine? |un[ao]? )?"
+        r"[\w\-./]+(?: [\w\-./]+)?\W*$"),
     ("yes_no", r"^\W*(?:(?:is|are|was|were|can|could|do|does|did|may|must|should|shall|will|would"
         r"|has|have|had|am) |(?:ist|sind|kann|können|darf|dürfen|muss|müssen|gibt|hat|haben|wird"
         r"|werden|soll|gilt|bekomme|bekommt|habe) |¿?(?:es|est[aá]|puedo|puede|hay|tiene|tengo"
@@ -113,11 +117,12 @@ _HOLDS: dict[AnswerType, str] = {
     "definition": r"\b(?:is|are|means?|refers? to|stands? for|defined as|called|known as|describes?"
         r"|denotes?|ist|sind|bedeutet|bezeichnet|heißt|steht für|es|son|significa|se refiere|"
         r"consiste)\b|[:—–(]",
-    "reason": r"\b(?:because|due to|since|caused|causes?|reason|as a result|so that|in order to"
-        r"|therefore|led to|owing to|triggered|root cause|to avoid|to prevent|to protect|to keep"
-        r"|to ensure|which means|otherwise|weil|da|denn|aufgrund|wegen|damit|um zu|deshalb|ursache"
-        r"|porque|debido|ya que|para que|para evitar|por eso|causa\w*|gracias a|thanks to|"
-        r"result\w* (?:of|from|in)|makes?|prevents?|as)\b",
+    "reason": r"\b(?:because|due to|caused? by|the reason|reasons? being|as a result|so that|so as to"
+        r"|in order to|therefore|led to|owing to|triggered|root cause|to (?:avoid|prevent|protect|ensure)"
+        r"|otherwise|would|weil|grund (?:sind|ist|dafür|war)|aufgrund|wegen|damit|um .{3,60} zu|deshalb"
+        r"|ursache|sonst|denn|porque|debido|ya que|para que|para evitar|por eso|gracias a|thanks to"
+        r"|result\w* (?:of|from|in)|prevents?|since (?:it|they|the|this|there|we|our))\b"
+        r"|: (?:its|the|a|an|it|they|die|der|das)\b",
     "code": r"[A-Z]{1,12}-\d|\w+[._/]\w+|\b\w+_\w+|\b[A-Z]{2,}\d*\b|\d|`|--\w",
     "other": r"",
 }

@@ -1,9 +1,10 @@
 """Checks every sentence against the text it cites, and decides whether the answer may be given."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
 
+from nodes.citations import citations_problem
 from nodes.context import DEFAULTS, Context
 from nodes.fallback import or_fallback
 from nodes.grade_documents import has_correct
@@ -80,9 +81,19 @@ async def _judge(
     supports = await checker.check(state.standalone, state.draft, sources)
     if [s.sentence for s in supports] != [s.text for s in state.draft]:
         raise ValueError("the checker's verdicts are not on the sentences it was given")
+    verified = [
+        _verified(support, sentence, sources)
+        for support, sentence in zip(supports, state.draft, strict=True)
+    ]
     bar = 0.0 if has_correct(state.evidence) else STRICT
-    failed = [s.sentence for s in supports if s.supported is not True or s.probability < bar]
-    return Judged(supports, failed)
+    stands = {s.sentence for s in verified if s.supported is True and s.probability >= bar}
+    return Judged(verified, [s.sentence for s in verified if s.sentence not in stands])
+
+
+def _verified(support: Support, sentence: Sentence, sources: Sources) -> Support:
+    """No checker's word stands for a citation: where it points is read here, every time."""
+    problem = citations_problem(sentence, sources)
+    return replace(support, supported=False, problem=problem) if problem else support
 
 
 async def _sources(state: State, context: Context, texts: SourceTexts) -> Sources:

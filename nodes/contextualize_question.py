@@ -5,13 +5,14 @@ import re
 from langgraph.runtime import Runtime
 
 from nodes.context import Context
+from nodes.plan_queries import intent_of
 from nodes.state import State, Turn, Update
 from nodes.words import content_words, literals
 
 FOLLOW_UP = re.compile(
     r"^\W*(?:and|but|so|then|also|what about|how about|und|aber|dann|auch|was ist mit|y|pero|también)\b"
     r"|\b(?:it|its|they|them|their|that|this|those|these|there|he|she|him|her|one|ones|same"
-    r"|es|er|sie|dies\w*|das|dort|dafür|davon|damit|eso|esto|ese|esa|ellos|allí)\b",
+    r"|er|sie|dies\w*|(?-i:das(?! [A-ZÄÖÜ]))|dort|dafür|davon|damit|eso|esto|ese|esa|ellos|allí)\b",
     re.IGNORECASE,
 )
 SHORT = 3
@@ -31,7 +32,8 @@ async def contextualize_question(state: State, runtime: Runtime[Context]) -> Upd
 
 
 def _standalone(question: str, history: list[Turn]) -> str:
-    if not history or not _leans_on_history(question):
+    direct = intent_of(question) in ("greeting", "arithmetic", "about_service")
+    if not history or direct or not _leans_on_history(question):
         return question
     said = set(content_words(question))
     terms: list[str] = []

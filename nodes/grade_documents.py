@@ -61,10 +61,11 @@ async def _checked(
 
 
 def _enumerated(grade: object) -> Grade | None:
-    """Anything but a Grade with a known verdict is no verdict."""
-    if isinstance(grade, Grade) and grade.verdict in ("correct", "ambiguous", "incorrect"):
-        return grade
-    return None
+    """Anything but a Grade with a known verdict and a probability, if any, is no verdict."""
+    if not isinstance(grade, Grade) or grade.verdict not in ("correct", "ambiguous", "incorrect"):
+        return None
+    known = grade.probability is None or isinstance(grade.probability, int | float)
+    return grade if known and 0 <= (grade.probability or 0) <= 1 else None
 
 
 def _notes(graded: GradedPassages, unread: int, before: Sequence[Degraded]) -> list[Degraded]:

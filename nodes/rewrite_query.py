@@ -24,13 +24,14 @@ MAX_KEYWORDS = 12
 async def rewrite_query(state: State, runtime: Runtime[Context]) -> Update:
     """The next technique that gives a query not tried before; else the looping is over."""
     tried = {query.text.lower() for query in state.queries}
-    for number, (technique, make) in enumerate(LADDER, start=1):
-        if number <= state.spent.rewrites:
+    used = {query.technique for query in state.queries}
+    for technique, make in LADDER:
+        if technique in used:
             continue
         text = make(state)
         fresh = text.strip().lower() not in tried or technique == "widened"
         if text.strip() and fresh:
-            return _next(state, technique, text.strip(), number)
+            return _next(state, technique, text.strip())
     return {
         "loops_over": "no technique left",
         "summary": {"tried": sorted(tried), "loops_over": "no technique left"},
@@ -74,7 +75,8 @@ LADDER: list[tuple[Technique, Callable[[State], str]]] = [
 ]
 
 
-def _next(state: State, technique: Technique, text: str, number: int) -> Update:
+def _next(state: State, technique: Technique, text: str) -> Update:
+    number = state.spent.rewrites + 1
     query = Query(text, technique, loop=number)
     rejected = [
         f"{c.chunk.title} > {c.chunk.heading}"

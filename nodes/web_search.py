@@ -17,6 +17,7 @@ PRIVATE = re.compile(
     r"|\b(?:sk|pk|ghp|gho|xox[abp]|tvly|AKIA|eyJ)[\w\-]{12,}"  # a key by its prefix
     r"|\b(?:api[_\- ]?key|token|password|passwort|secret)\s*[:=]\s*\S+"
     r"|\b(?=\w*\d)(?=\w*[A-Za-z])\w{24,}\b"  # a long random token
+    r"|(?-i:\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,}(?: ?[A-Z0-9]{1,3})?\b)"  # an IBAN
     r"|\b\d(?:[ \-]?\d){11,}\b",  # an account or card number
     re.IGNORECASE,
 )
@@ -28,23 +29,27 @@ MAX_PASSAGE = 1_200
 
 WEB_REVISION = "web"
 
+NOT_SENT = ("not_configured", "nothing_to_send")
+"""Failures before anything left this machine; after any other the question is out."""
+
 
 async def web_search(state: State, runtime: Runtime[Context], *, web: WebSearch) -> Update:
     """Web passages as the new candidates; none, and a recorded fallback, where it fails."""
     sent = without_private(state.standalone)
-    results, faults = await or_fallback(
-        _search(web, sent), None, node="web_search", fallback="went on without the web"
+    candidates, faults = await or_fallback(
+        _search(web, sent), [], node="web_search", fallback="went on without the web"
     )
-    candidates = [_candidate(r, rank) for rank, r in enumerate(results or [])]
+    if faults and faults[0].kind in NOT_SENT:
+        sent = ""
     summary = {
-        "sent": sent if results is not None else "",
-        "results": [{"title": r.title, "url": r.url} for r in results or []],
+        "sent": sent,
+        "results": [{"title": c.chunk.title, "url": c.url} for c in candidates],
         **({"error": faults[0].detail} if faults else {}),
     }
     seen = list(dict.fromkeys([*state.candidates_seen, *(c.chunk.chunk_id for c in candidates)]))
     return {
         "web_searched": True,
-        "web_sent": sent if results is not None else "",
+        "web_sent": sent,
         "candidates": candidates,
         "candidates_seen": seen,
         "degraded": [*state.degraded, *faults],
@@ -57,12 +62,14 @@ def without_private(text: str) -> str:
     return re.sub(r"\s+", " ", PRIVATE.sub(" ", text)).strip()[:MAX_SENT]
 
 
-async def _search(web: WebSearch, query: str) -> list[WebResult]:
+async def _search(web: WebSearch, query: str) -> list[Candidate]:
     if web.missing:
         raise DependencyError(web.missing, code="not_configured")
     if not query:
         raise DependencyError("nothing was left to send", code="nothing_to_send")
-    return await web.search(query)
+    results = await web.search(query)
+    by_page = {result.url: result for result in reversed(results)}
+    return [_candidate(result, rank) for rank, result in enumerate(reversed(by_page.values()))]
 
 
 def _candidate(result: WebResult, rank: int) -> Candidate:

@@ -1,6 +1,8 @@
 """Fixtures that many tests share."""
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +10,8 @@ import pytest
 
 from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 from tests.fakes import HashingEmbedder
+
+MEMORY = Path("/dev/shm")
 
 
 @pytest.fixture(autouse=True)
@@ -26,6 +30,16 @@ def test_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no evaluation data: CRAG_TEST_DATA is not set and {beside} does not exist")
     return folder
+
+
+@pytest.fixture
+def store_path(tmp_path: Path) -> Iterator[Path]:
+    """A folder in memory where there is room: the engine syncs to disk at every step."""
+    if not MEMORY.is_dir() or shutil.disk_usage(MEMORY).free < 1_000_000_000:
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir=MEMORY, prefix="crag-test-") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

@@ -13,8 +13,12 @@ from ingest.errors import ConfigurationError
 SHIPPED = Path(__file__).parent.parent / "calibrations" / "all-minilm-l6-v2.json"
 
 
-class LogisticModel(BaseModel):
-    """A logistic regression over named signs, standardised by `mean` and `scale`."""
+class AnswerModel(BaseModel):
+    """A logistic regression: the probability that a sentence states what a question asks for.
+
+    Signs are standardised by `mean` and `scale`. Thresholds are probabilities: a passage is
+    correct from `upper`, incorrect below `lower`; no sentence below `partial` is ever told.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -23,6 +27,9 @@ class LogisticModel(BaseModel):
     scale: list[float]
     weights: list[float]
     bias: float
+    upper: float = Field(ge=0, le=1)
+    partial: float = Field(ge=0, le=1)
+    lower: float = Field(ge=0, le=1)
 
     def log_odds(self, values: dict[str, float]) -> float:
         """Raises KeyError where a sign is not there."""
@@ -34,31 +41,22 @@ class LogisticModel(BaseModel):
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, self.log_odds(values)))))
 
 
-class GraderModel(LogisticModel):
-    """A passage model with its thresholds: correct from `upper`, incorrect below `lower`."""
-
-    upper: float = Field(ge=0, le=1)
-    lower: float = Field(ge=0, le=1)
-
-
 class CalibrationFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     model: str
-    sentence: LogisticModel
-    passages: dict[str, GraderModel]
+    answers: dict[str, AnswerModel]
     fitted_on: dict[str, object]
     measured: dict[str, object]
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """`passages` is keyed by feature set: full, without_rerank, web."""
+    """`answers` is keyed by feature set: full, words, web."""
 
     version: str
     model: str
-    sentence: LogisticModel
-    passages: dict[str, GraderModel]
+    answers: dict[str, AnswerModel]
 
 
 def load_calibration(path: str | None = None) -> Calibration:
@@ -69,7 +67,11 @@ def load_calibration(path: str | None = None) -> Calibration:
         parsed = CalibrationFile.model_validate(json.loads(content))
     except OSError as error:
         raise ConfigurationError(f"calibration {file}: {error.strerror}") from None
-    except (ValueError, ValidationError) as error:
-        raise ConfigurationError(f"calibration {file} is not valid: {error}") from None
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in problem["loc"])
+        raise ConfigurationError(f"calibration {file}: {place}: {problem['msg']}") from None
+    except ValueError as error:
+        raise ConfigurationError(f"calibration {file} is not JSON: {error}") from None
     version = hashlib.sha256(content).hexdigest()[:12]
-    return Calibration(version, parsed.model, parsed.sentence, parsed.passages)
+    return Calibration(version, parsed.model, parsed.answers)

@@ -1,13 +1,11 @@
 """Answers in the documents' own words: the sentences that state what was asked, verbatim."""
 
-import asyncio
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph.adapters.calibration import Calibration
-from graph.adapters.question_signs import AskedQuestion, read_question
-from graph.adapters.sentence_signs import SentenceSigns, sentence_signs
-from graph.adapters.token_vectors import TokenVectors
+from graph.adapters.answer_scorer import AnswerScorer, ScoredPassage
+from graph.adapters.sentence_signs import SentenceSigns
 from ingest.documents import Candidate, quote_sha256
 from nodes.ports import Draft
 from nodes.state import Citation, Evidence, Sentence
@@ -21,21 +19,21 @@ SAME = 0.8
 
 
 @dataclass(frozen=True)
-class Scored:
+class Told:
     candidate: Candidate
     sentence: SentenceSigns
-    score: float
+    log_odds: float
 
 
 class ExtractiveGenerator:
     """At most `limit` sentences that hold the expected kind of answer, each with its citation.
 
-    A sentence of a document that is not current says so in its note.
+    A sentence below its model's `partial` bar is not told, even where nothing else is there. One
+    of a document that is not current says so in its note.
     """
 
-    def __init__(self, vectors: TokenVectors, calibration: Calibration) -> None:
-        self._vectors = vectors
-        self._calibration = calibration
+    def __init__(self, scorer: AnswerScorer) -> None:
+        self._scorer = scorer
 
     async def generate(
         self,
@@ -45,43 +43,43 @@ class ExtractiveGenerator:
         limit: int,
         rejected: Sequence[str],
     ) -> Draft:
-        candidates = [e.candidate for e in evidence]
-        asked = read_question(question, await self._vectors.question(question))
-        vectors = await self._vectors.passages([c.chunk for c in candidates])
-        scored = await asyncio.to_thread(
-            lambda: [
-                Scored(candidate, sentence, self._score(sentence))
-                for candidate, passage in zip(candidates, vectors, strict=True)
-                for sentence in sentence_signs(asked, candidate.chunk, passage)
-                if eligible(asked, sentence) and sentence.text not in rejected
-            ]
-        )
-        chosen = choose(scored, limit)
-        return Draft([_cited(n, one) for n, one in enumerate(chosen, start=1)])
-
-    def _score(self, sentence: SentenceSigns) -> float:
-        return self._calibration.sentence.log_odds(sentence.signs)
+        scoring = await self._scorer.score(question, [e.candidate for e in evidence])
+        tellable = [
+            told
+            for passage in scoring.passages
+            for told in _tellable(passage)
+            if told.sentence.text not in rejected
+        ]
+        chosen = choose(tellable, limit)
+        return Draft([_cited(n, told) for n, told in enumerate(chosen, start=1)])
 
 
-def eligible(question: AskedQuestion, sentence: SentenceSigns) -> bool:
-    """It holds the expected kind of answer, asks nothing itself and says more than the question."""
-    return (
-        sentence.holds
-        and not sentence.text.rstrip().endswith("?")
-        and sentence.signs["new_words"] > 0
-    )
-
-
-def choose(scored: Sequence[Scored], limit: int) -> list[Scored]:
+def choose(tellable: Sequence[Told], limit: int) -> list[Told]:
     """The best sentence, and those close to it that do not repeat it, best first."""
-    ranked = sorted(scored, key=lambda s: (-s.score, s.candidate.chunk.chunk_id, s.sentence.start))
-    chosen: list[Scored] = []
+    ranked = sorted(
+        tellable, key=lambda t: (-t.log_odds, t.candidate.chunk.chunk_id, t.sentence.start)
+    )
+    chosen: list[Told] = []
     for one in ranked:
-        if len(chosen) == limit or one.score < ranked[0].score - CLOSE:
+        if len(chosen) == limit or one.log_odds < ranked[0].log_odds - CLOSE:
             break
         if not any(_same(one.sentence.text, other.sentence.text) for other in chosen):
             chosen.append(one)
     return chosen
+
+
+def _tellable(passage: ScoredPassage) -> list[Told]:
+    bar = passage.model.partial if passage.model else 1.0
+    return [
+        Told(passage.candidate, scored.sentence, _log_odds(scored.probability))
+        for scored in passage.sentences
+        if scored.probability is not None and scored.probability >= bar
+    ]
+
+
+def _log_odds(probability: float) -> float:
+    inside = min(max(probability, 1e-9), 1 - 1e-9)
+    return math.log(inside / (1 - inside))
 
 
 def _same(one: str, other: str) -> bool:
@@ -89,25 +87,25 @@ def _same(one: str, other: str) -> bool:
     return len(a & b) >= SAME * max(1, min(len(a), len(b)))
 
 
-def _cited(n: int, one: Scored) -> Sentence:
-    chunk = one.candidate.chunk
-    quote = one.sentence.text
+def _cited(n: int, told: Told) -> Sentence:
+    chunk = told.candidate.chunk
+    quote = told.sentence.text
     citation = Citation(
         n=n,
-        kind="web" if one.candidate.url else "document",
+        kind="web" if told.candidate.url else "document",
         chunk_id=chunk.chunk_id,
         document_id=chunk.document_id,
         revision=chunk.revision,
         title=chunk.title,
         page=chunk.page,
         heading=chunk.heading,
-        start=chunk.start + one.sentence.start,
-        end=chunk.start + one.sentence.end,
+        start=chunk.start + told.sentence.start,
+        end=chunk.start + told.sentence.end,
         quote=quote,
         quote_sha256=quote_sha256(quote),
-        url=one.candidate.url,
+        url=told.candidate.url,
     )
-    return Sentence(quote, [citation], _note(one.candidate))
+    return Sentence(quote, [citation], _note(told.candidate))
 
 
 def _note(candidate: Candidate) -> str:

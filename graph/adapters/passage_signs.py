@@ -1,6 +1,4 @@
-"""Signs that a passage contains what answers a question, beyond being near it."""
-
-from collections.abc import Callable
+"""Signs of a whole passage that it contains what answers a question, beyond being near it."""
 
 import numpy as np
 
@@ -13,7 +11,10 @@ Signs = dict[str, float]
 
 
 def word_signs(question: AskedQuestion, candidate: Candidate) -> Signs:
-    """What needs no token vectors. `bm25` is for each stem of the question; shares in [0, 1]."""
+    """What needs no token vectors. `bm25` is for each stem of the question; shares in [0, 1].
+
+    A reranker's order is no sign: it tells the best of the candidates, also where none answers.
+    """
     chunk = candidate.chunk
     head = f"{chunk.title} {chunk.heading}"
     whole = f"{head} {chunk.text}"
@@ -31,23 +32,16 @@ def word_signs(question: AskedQuestion, candidate: Candidate) -> Signs:
 
 
 def vector_signs(
-    question: AskedQuestion,
-    vectors: PassageVectors,
-    sentences: list[SentenceSigns],
-    answers: Callable[[Signs], float],
+    question: AskedQuestion, vectors: PassageVectors, sentences: list[SentenceSigns]
 ) -> Signs:
-    """What the token vectors show. `answers` is the log odds that a sentence states the answer;
-    `sentence_answers` its best over the passage."""
+    """What the token vectors show: cosines in [-1, 1], `length` the logarithm of the tokens."""
     tokens = vectors.tokens.astype(np.float32)
     late = max_sim(question.tokens, tokens) if question.tokens is not None else np.zeros(0)
-    best = sorted((answers(s.signs) for s in sentences), reverse=True) or [-10.0]
+    sentence = question.sentence
     return {
-        "cosine": float(vectors.sentence.astype(np.float32) @ question.sentence)
-        if question.sentence is not None
-        else 0.0,
+        "cosine": float(vectors.sentence.astype(np.float32) @ sentence) if sentence is not None else 0.0,
         "late": float(late.mean()) if len(late) else 0.0,
         "late_weakest": weakest(late),
-        "sentence_answers": best[0],
         "sentence_coverage": max((s.signs["coverage"] for s in sentences), default=0.0),
         "sentence_cosine": max((s.signs["cosine"] for s in sentences), default=0.0),
         "type_missing": float(not any(s.holds for s in sentences)),

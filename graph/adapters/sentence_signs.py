@@ -1,5 +1,6 @@
 """Signs that one sentence of a passage states what a question asks for."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,60 +11,97 @@ from graph.adapters.token_vectors import PassageVectors
 from ingest.documents import Chunk
 from ingest.ports import Vector
 from ingest.sentences import sentence_spans
-from nodes.answer_type import holds_type
+from nodes.answer_type import AnswerType, holds_type
+
+VALUE = re.compile(r"\w*\d[\w.,:/%\-]*|--?[a-z][\w\-=]+|\b[A-Z]\w*[_+]\w+|[„“\"`][^„“”\"`]{2,60}[“”\"`]")
+"""What states a value: a number, a code, a flag, a key, a quoted name."""
 
 NEIGHBOURHOOD = 120
 """Code points before a sentence that may name what it speaks of."""
 
 
+NEEDS_ITS_KIND: frozenset[AnswerType] = frozenset({"duration", "date", "amount"})
+"""Kinds without which a sentence cannot answer; for the others the kind is a sign among signs."""
+
+
 @dataclass(frozen=True)
 class SentenceSigns:
-    """`chunk.text[start:end]` and its named signs; `holds` where it has the expected kind."""
+    """`chunk.text[start:end]` and its named signs.
+
+    `holds` where it has the expected kind of answer; `eligible` where it may be one at all.
+    """
 
     start: int
     end: int
     text: str
     holds: bool
+    eligible: bool
     signs: dict[str, float]
 
 
 def sentence_signs(
-    question: AskedQuestion, chunk: Chunk, vectors: PassageVectors
+    question: AskedQuestion, chunk: Chunk, vectors: PassageVectors | None
 ) -> list[SentenceSigns]:
-    """Each quotable unit of the passage, in order.
+    """Each quotable unit of the passage, in order; without `vectors` only the signs of words.
 
     Cosines are in [-1, 1], shares in [0, 1]; `around` counts the heading and what stands before.
     """
+    head = f"{chunk.title} {chunk.heading}"
+    spans = sentence_spans(chunk.text)
+    by_words = [_word_signs(question, chunk.text, head, start, end) for start, end in spans]
+    by_vectors = _vector_signs(question, vectors, spans) if vectors else [{}] * len(spans)
+    found = []
+    for (start, end), words, late in zip(spans, by_words, by_vectors, strict=True):
+        text = chunk.text[start:end]
+        holds = not words["lacks_kind"]
+        eligible = (
+            (holds or question.kind not in NEEDS_ITS_KIND)
+            and not text.rstrip().endswith("?")
+            and words["new_words"] > 0
+        )
+        found.append(SentenceSigns(start, end, text, holds, eligible, words | late))
+    return found
+
+
+def _word_signs(
+    question: AskedQuestion, passage: str, head: str, start: int, end: int
+) -> dict[str, float]:
+    text = passage[start:end]
+    stems = text_stems(text, question.language)
+    around = text_stems(passage[max(0, start - NEIGHBOURHOOD) : start], question.language)
+    named = f"{head} {text}"
+    return {
+        "coverage": share(question.stems, stems),
+        "around": share(question.stems, stems | around | text_stems(head, question.language)),
+        "lacks_kind": float(not holds_type(text, question.kind)),
+        "asks_other": float(question.kind == "other"),
+        "new_value": float(bool(set(VALUE.findall(text)) - set(VALUE.findall(question.text)))),
+        "literals_missing": missing(question.literals, named.lower()),
+        "names_missing": missing(question.names, named.lower()),
+        "numbers_missing": missing(question.numbers, named),
+        "new_words": float(np.log1p(len(stems - question.stems))),
+    }
+
+
+def _vector_signs(
+    question: AskedQuestion, vectors: PassageVectors, spans: list[tuple[int, int]]
+) -> list[dict[str, float]]:
     asked = question.tokens if question.tokens is not None else np.zeros((0, 1), np.float32)
     tokens = vectors.tokens.astype(np.float32)
     similar = asked @ tokens.T if len(asked) else np.zeros((0, len(tokens)), np.float32)
-    passage_late = similar.max(axis=1) if similar.size else np.zeros(len(asked), np.float32)
-    head = f"{chunk.title} {chunk.heading}"
-    head_stems = text_stems(head, question.language)
+    whole = _mean(similar.max(axis=1) if similar.size else None)
     found = []
-    for start, end in sentence_spans(chunk.text):
-        text = chunk.text[start:end]
+    for start, end in spans:
         inside = (vectors.offsets[:, 0] >= start) & (vectors.offsets[:, 1] <= end)
         late = similar[:, inside].max(axis=1) if inside.any() and len(asked) else None
-        stems = text_stems(text, question.language)
-        before = text_stems(chunk.text[max(0, start - NEIGHBOURHOOD) : start], question.language)
-        holds = holds_type(text, question.kind)
-        signs = {
-            "late": _mean(late),
-            "late_weakest": weakest(late),
-            "late_lost": _mean(passage_late) - _mean(late),
-            "cosine": _cosine(question.sentence, tokens, inside),
-            "coverage": share(question.stems, stems),
-            "around": share(question.stems, stems | head_stems | before),
-            "holds": float(holds),
-            "asks_other": float(question.kind == "other"),
-            "literals_missing": missing(question.literals, f"{head} {text}".lower()),
-            "names_missing": missing(question.names, f"{head} {text}".lower()),
-            "numbers_missing": missing(question.numbers, f"{head} {text}"),
-            "new_words": float(np.log1p(len(stems - question.stems))),
-            "is_question": float(text.rstrip().endswith("?")),
-        }
-        found.append(SentenceSigns(start, end, text, holds, signs))
+        found.append(
+            {
+                "late": _mean(late),
+                "late_weakest": weakest(late),
+                "late_lost": whole - _mean(late),
+                "cosine": _cosine(question.sentence, tokens, inside),
+            }
+        )
     return found
 
 

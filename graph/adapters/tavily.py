@@ -1,9 +1,10 @@
 """The web through Tavily; every failure is one DependencyError that names its kind."""
 
+import asyncio
 from collections.abc import Mapping
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-import httpx
 from tavily import AsyncTavilyClient
 from tavily.errors import (
     BadRequestError,
@@ -37,38 +38,62 @@ class TavilySearch:
 
     async def search(self, query: str) -> list[WebResult]:
         key = self._settings.tavily_api_key
-        if key is None:
+        if not key:  # an empty one would search without any, as the SDK does then
             raise DependencyError(self.missing, code="not_configured")
-        client = AsyncTavilyClient(
-            api_key=key.get_secret_value(), api_base_url=self._settings.base_url
-        )
         try:
-            answer = await client.search(
+            # The SDK's own timeout is for each read: an answer that drips would never end.
+            async with asyncio.timeout(self._settings.timeout_s):
+                answer = await self._answer(key.get_secret_value(), query)
+        except Exception as error:  # noqa: BLE001  the SDK trips over bodies of another shape
+            raise _explained(error) from error
+        allowed = [r for r in _results(answer) if self._allowed(r.url)]
+        return allowed[: self._settings.results]
+
+    async def _answer(self, key: str, query: str) -> object:
+        client = AsyncTavilyClient(api_key=key, api_base_url=self._settings.base_url)
+        try:
+            return await client.search(
                 query,
                 max_results=self._settings.results,
                 include_domains=self._settings.allow,
                 exclude_domains=self._settings.deny,
                 timeout=self._settings.timeout_s,
             )
-        except TavilyTimeout as error:
-            raise DependencyTimeout("the web search did not answer in time") from error
-        except tuple(KINDS) as error:
-            raise DependencyError(
-                f"the web search refused: {str(error)[:120]}", code=KINDS[type(error)]
-            ) from error
-        except (httpx.HTTPError, ValueError) as error:
-            raise DependencyError(f"the web search failed: {type(error).__name__}") from error
-        return [r for r in _results(answer) if self._allowed(r.url)]
+        finally:
+            await client.close()
 
     def _allowed(self, url: str) -> bool:
-        parts = urlsplit(url)
-        host = (parts.hostname or "").lower()
-        if parts.scheme not in ("http", "https") or not host:
+        host = public_host(url)
+        if not host:
             return False
         if any(_within(host, domain) for domain in self._settings.deny):
             return False
         allow = self._settings.allow
         return not allow or any(_within(host, domain) for domain in allow)
+
+
+def public_host(url: str) -> str:
+    """The host of a web address; empty for anything else and for an address of a private net."""
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").lower().rstrip(".")
+    except ValueError:
+        return ""
+    if parts.scheme not in ("http", "https") or host.endswith(("localhost", ".local", ".internal")):
+        return ""
+    try:
+        return host if ip_address(host).is_global else ""
+    except ValueError:
+        return host
+
+
+def _explained(error: Exception) -> DependencyError:
+    if isinstance(error, TavilyTimeout | TimeoutError):
+        return DependencyTimeout("the web search did not answer in time")
+    kind = KINDS.get(type(error))
+    if kind is None:
+        return DependencyError(f"the web search failed: {type(error).__name__}")
+    return DependencyError(f"the web search refused: {str(error)[:120]}", code=kind)
 
 
 def _within(host: str, domain: str) -> bool:

@@ -13,6 +13,7 @@ INDEXED = ("tenant", "knowledge_base", "acl", "document_id", "revision", "langua
 def to_payload(stored: StoredChunk) -> dict[str, Any]:
     chunk = stored.chunk
     return {
+        **chunk.metadata,  # first: what a document says of itself moves it nowhere
         "tenant": stored.tenant,
         "knowledge_base": stored.knowledge_base,
         "acl": stored.acl,
@@ -25,7 +26,6 @@ def to_payload(stored: StoredChunk) -> dict[str, Any]:
         "title": chunk.title,
         "heading": chunk.heading,
         "page": chunk.page,
-        **chunk.metadata,
         "metadata_keys": list(chunk.metadata),
     }
 

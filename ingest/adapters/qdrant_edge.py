@@ -1,15 +1,16 @@
 """Qdrant Edge, the Qdrant engine in this process: one shard per knowledge base."""
 
 import asyncio
+import logging
 import shutil
 import threading
+import time
 import uuid
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-import numpy as np
 from qdrant_edge import (
     CountRequest,
     Distance,
@@ -22,35 +23,50 @@ from qdrant_edge import (
     Modifier,
     PayloadSchemaType,
     Point,
-    Query,
-    QueryBatchRequest,
-    QueryRequest,
-    ScoredPoint,
-    SearchParams,
+    PointVectors,
+    ScrollRequest,
     UpdateOperation,
 )
 from qdrant_edge import SparseVector as EdgeSparse
 
+from ingest.adapters.chunk_cache import ChunkCache
 from ingest.adapters.edge_filters import revision_filter, scope_filter
+from ingest.adapters.edge_queries import arms, complete
 from ingest.adapters.payload import INDEXED, to_chunk, to_payload
-from ingest.documents import ID_SPACE
+from ingest.documents import ID_SPACE, Chunk
 from ingest.errors import DependencyError
 from ingest.filters import Filters
 from ingest.ports import Hit, QueryVectors, StoredChunk
 from ingest.scope import Scope
 
 T = TypeVar("T")
+LOG = logging.getLogger(__name__)
+
+MAX_CHUNKS = 1_000_000
+"""More than one revision of a document ever has."""
+
+KEPT_CHUNKS = 50_000
+"""Chunks kept in memory, about 2 KB each: up to 100 MB."""
+
+PAGE = 200
+"""Chunks read in one go: about 4 ms, so that nothing waits long for it."""
+
+CLOSING_S = 10.0
+"""Seconds that searches have to end before a base is deleted; each takes milliseconds."""
 
 
 class QdrantEdgeStore:
     """A ChunkStore in a folder. A shard per base keeps term statistics apart between bases."""
 
-    def __init__(self, folder: Path, dimension: int, *, threads: int = 4) -> None:
+    def __init__(
+        self, folder: Path, dimension: int, *, threads: int = 4, kept_chunks: int = KEPT_CHUNKS
+    ) -> None:
         self._folder = folder
         self._dimension = dimension
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="qdrant-edge")
         self._shards: dict[Path, EdgeShard] = {}
         self._opening = threading.Lock()
+        self._chunks = ChunkCache(kept_chunks)
 
     async def upsert(self, chunks: Sequence[StoredChunk]) -> None:
         if chunks:
@@ -80,8 +96,8 @@ class QdrantEdgeStore:
     async def delete_revision(
         self, tenant: str, knowledge_base: str, document_id: str, revision: str
     ) -> None:
-        operation = UpdateOperation.delete_points_by_filter(revision_filter(document_id, revision))
-        await self._run(lambda: self._update(tenant, knowledge_base, operation))
+        condition = revision_filter(document_id, revision)
+        await self._run(lambda: self._delete(tenant, knowledge_base, condition))
 
     async def delete_knowledge_base(self, tenant: str, knowledge_base: str) -> None:
         await self._run(lambda: self._drop(self._path(tenant, knowledge_base)))
@@ -99,7 +115,7 @@ class QdrantEdgeStore:
     async def _run(self, work: Callable[[], T]) -> T:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, work)
-        except (OSError, ValueError, RuntimeError) as error:
+        except Exception as error:  # noqa: BLE001  the engine raises Exception itself, no subclass
             raise DependencyError(f"the embedded Qdrant store failed: {error}") from error
 
     def _upsert(self, chunks: Sequence[StoredChunk]) -> None:
@@ -108,6 +124,9 @@ class QdrantEdgeStore:
             if shard is not None:
                 shard.update(UpdateOperation.upsert_points([_point(stored) for stored in group]))
                 shard.flush()
+                self._chunks.keep_written(
+                    path.name, {uuid.UUID(stored.chunk.chunk_id): stored.chunk for stored in group}
+                )
 
     def _by_shard(self, chunks: Sequence[StoredChunk]) -> dict[Path, list[StoredChunk]]:
         groups: dict[Path, list[StoredChunk]] = {}
@@ -124,42 +143,30 @@ class QdrantEdgeStore:
         filters: Filters,
         exact: bool,
     ) -> list[Hit]:
-        shard = self._shard(self._path(scope.tenant, knowledge_base))
+        path = self._path(scope.tenant, knowledge_base)
+        shard = self._shard(path)
         if shard is None:
             return []
         condition = scope_filter(scope, knowledge_base, filters)
-        dense, sparse = _arms(shard, query, limit, condition, exact=exact)
-        ids = list({**dense, **sparse})
-        dense_scores, sparse_scores = self._complete(shard, query, dense, sparse)
-        records = shard.retrieve(ids, with_payload=True, with_vector=False)
+        dense, sparse = arms(shard, query, limit, condition, exact=exact)
+        found = {**dense, **sparse}.keys()
+        dense_scores, sparse_scores = complete(shard, query, dense, sparse)
         return [
-            Hit(
-                to_chunk(str(record.id), record.payload or {}),
-                dense_scores.get(str(record.id), 0.0),
-                sparse_scores.get(str(record.id), 0.0),
-            )
-            for record in records
+            Hit(chunk, dense_scores.get(point, 0.0), sparse_scores.get(point, 0.0))
+            for point, chunk in self._chunks_of(shard, path, found).items()
         ]
 
-    def _complete(
-        self,
-        shard: EdgeShard,
-        query: QueryVectors,
-        dense: dict[str, float],
-        sparse: dict[str, float],
-    ) -> tuple[dict[str, float], dict[str, float]]:
-        """Both arms' scores for every hit of either arm."""
-        only_sparse = Filter(must=[HasIdCondition(set(sparse.keys() - dense.keys()))])
-        only_dense = Filter(must=[HasIdCondition(set(dense.keys() - sparse.keys()))])
-        more_dense, more_sparse = shard.query_batch(
-            QueryBatchRequest(
-                [
-                    _dense(query, len(sparse) + 1, only_sparse),
-                    _sparse(query, len(dense) + 1, only_dense),
-                ]
-            )
-        )
-        return {**dense, **_scores(more_dense)}, {**sparse, **_scores(more_sparse)}
+    def _chunks_of(
+        self, shard: EdgeShard, path: Path, points: Collection[uuid.UUID]
+    ) -> dict[uuid.UUID, Chunk]:
+        writes = self._chunks.writes
+        kept = self._chunks.get(path.name, points)
+        if len(kept) == len(points):
+            return kept
+        missing: list[Any] = [point for point in points if point not in kept]
+        read = _chunks(shard.retrieve(missing, with_payload=True, with_vector=False))
+        self._chunks.keep_read(path.name, read, as_of=writes)
+        return kept | read
 
     def _score(
         self, scope: Scope, knowledge_base: str, query: QueryVectors, ids: list[str]
@@ -169,14 +176,22 @@ class QdrantEdgeStore:
             return {}
         condition = scope_filter(scope, knowledge_base, Filters())
         condition = Filter(must=[*(condition.must or []), HasIdCondition(set(ids))])
-        dense, sparse = _arms(shard, query, len(ids), condition)
-        return {key: (score, sparse.get(key, 0.0)) for key, score in dense.items()}
+        dense, sparse = arms(shard, query, len(ids), condition)
+        return {str(point): (score, sparse.get(point, 0.0)) for point, score in dense.items()}
 
-    def _update(self, tenant: str, knowledge_base: str, operation: UpdateOperation) -> None:
-        shard = self._shard(self._path(tenant, knowledge_base))
+    def _delete(self, tenant: str, knowledge_base: str, condition: Filter) -> None:
+        """Terms first: the engine goes on counting those of a deleted point until it is reopened,
+        and every BM25 score of the base would be off."""
+        path = self._path(tenant, knowledge_base)
+        shard = self._shard(path)
         if shard is not None:
-            shard.update(operation)
+            gone, _ = shard.scroll(ScrollRequest(limit=MAX_CHUNKS, filter=condition))
+            points: list[Any] = [record.id for record in gone]
+            bare = [PointVectors(point, {"bm25": EdgeSparse([], [])}) for point in points]
+            shard.update(UpdateOperation.update_vectors(bare))
+            shard.update(UpdateOperation.delete_points_by_filter(condition))
             shard.flush()
+            self._chunks.forget(path.name, points)
 
     def _count(self, tenant: str, knowledge_base: str) -> int:
         shard = self._shard(self._path(tenant, knowledge_base))
@@ -186,13 +201,14 @@ class QdrantEdgeStore:
         with self._opening:
             shard = self._shards.pop(path, None)
             if shard is not None:
-                shard.close()
+                _close_when_idle(shard)
             shutil.rmtree(path, ignore_errors=True)
+        self._chunks.forget_shard(path.name)
 
     def _close(self) -> None:
         with self._opening:
             while self._shards:
-                self._shards.popitem()[1].close()
+                _close_when_idle(self._shards.popitem()[1])
 
     def _path(self, tenant: str, knowledge_base: str) -> Path:
         return self._folder / uuid.uuid5(ID_SPACE, f"{tenant}\x00{knowledge_base}").hex
@@ -203,14 +219,29 @@ class QdrantEdgeStore:
             return shard
         with self._opening:
             if path not in self._shards:
-                if (path / "edge_config.json").exists() or any(path.glob("*")):
-                    self._shards[path] = EdgeShard.load(str(path))
+                if (path / "edge_config.json").exists():
+                    self._shards[path] = _indexed(EdgeShard.load(str(path)))
+                    warming = self._pool.submit(self._warm, path, self._shards[path])
+                    warming.add_done_callback(_log_failure)
                 elif create:
                     self._shards[path] = self._create(path)
             return self._shards.get(path)
 
+    def _warm(self, path: Path, shard: EdgeShard) -> None:
+        """Reads chunks into memory beside the first searches: 50,000 take seconds."""
+        page = None
+        while self._shards.get(path) is shard and self._chunks.room > 0:
+            writes = self._chunks.writes
+            wanted = min(PAGE, self._chunks.room)
+            request = ScrollRequest(limit=wanted, offset=page, with_payload=True)
+            records, page = shard.scroll(request)
+            self._chunks.keep_read(path.name, _chunks(records), as_of=writes)
+            if page is None:
+                return
+
     def _create(self, path: Path) -> EdgeShard:
-        path.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(parents=True)
         shard = EdgeShard.create(
             str(path),
             EdgeConfig(
@@ -218,44 +249,41 @@ class QdrantEdgeStore:
                 sparse_vectors={"bm25": EdgeSparseVectorParams(modifier=Modifier.Idf)},
             ),
         )
-        for key in INDEXED:
-            shard.update(UpdateOperation.create_field_index(key, PayloadSchemaType.Keyword))
-        shard.flush()
-        return shard
+        return _indexed(shard)
+
+
+def _indexed(shard: EdgeShard) -> EdgeShard:
+    """With all payload indexes: the making of a shard may have been cut short."""
+    for key in sorted(set(INDEXED) - shard.info().payload_schema.keys()):
+        shard.update(UpdateOperation.create_field_index(key, PayloadSchemaType.Keyword))
+    shard.flush()
+    return shard
+
+
+def _chunks(records: Sequence[Any]) -> dict[uuid.UUID, Chunk]:
+    return {record.id: to_chunk(str(record.id), record.payload or {}) for record in records}
+
+
+def _log_failure(warming: Future[None]) -> None:
+    """Searches read what is not in memory, so nothing else has to be done."""
+    error = warming.exception()
+    if error is not None:
+        LOG.warning("chunks were not read into memory: %s", error)
+
+
+def _close_when_idle(shard: EdgeShard) -> None:
+    """A shard cannot be closed while a search is in it; no new one finds it any more."""
+    deadline = time.monotonic() + CLOSING_S
+    while True:
+        try:
+            return shard.close()
+        except RuntimeError:  # "Already borrowed"
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
 
 
 def _point(stored: StoredChunk) -> Point:
     sparse = EdgeSparse(stored.sparse.indices, stored.sparse.values)
     vectors = {"dense": stored.dense.tolist(), "bm25": sparse}
     return Point(stored.chunk.chunk_id, vectors, to_payload(stored))
-
-
-def _arms(
-    shard: EdgeShard, query: QueryVectors, limit: int, condition: Filter, *, exact: bool = False
-) -> tuple[dict[str, float], dict[str, float]]:
-    dense, sparse = shard.query_batch(
-        QueryBatchRequest(
-            [_dense(query, limit, condition, exact=exact), _sparse(query, limit, condition)]
-        )
-    )
-    return _scores(dense), _scores(sparse)
-
-
-def _dense(
-    query: QueryVectors, limit: int, condition: Filter, *, exact: bool = False
-) -> QueryRequest:
-    vector = np.asarray(query.dense).tolist()
-    params = SearchParams(exact=True) if exact else None
-    nearest = Query.Nearest(vector, using="dense")
-    return QueryRequest(limit=limit, query=nearest, filter=condition, params=params)
-
-
-def _sparse(query: QueryVectors, limit: int, condition: Filter) -> QueryRequest:
-    vector = EdgeSparse(query.sparse.indices, query.sparse.values)
-    return QueryRequest(
-        limit=limit, query=Query.Nearest(vector, using="bm25"), filter=condition
-    )
-
-
-def _scores(points: Sequence[ScoredPoint]) -> dict[str, float]:
-    return {str(point.id): point.score for point in points}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ingest.errors import DependencyError, InvalidRequest, UnknownKnowledgeBase
+from ingest.errors import ConfigurationError, DependencyError, InvalidRequest, UnknownKnowledgeBase
 from ingest.ports import DocumentRecord, KnowledgeBase
 
 SCHEMA = """
@@ -37,10 +37,13 @@ class SqliteRecords:
 
     def __init__(self, path: Path | str) -> None:
         self._lock = threading.RLock()
-        self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = FULL")
-        self._db.executescript(SCHEMA)
+        try:
+            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = FULL")
+            self._db.executescript(SCHEMA)
+        except sqlite3.Error as error:
+            raise ConfigurationError(f"the document records {path}: {error}") from error
 
     def create_knowledge_base(self, tenant: str, base: KnowledgeBase) -> None:
         with self._transaction() as db:
@@ -78,10 +81,20 @@ class SqliteRecords:
             )
             if not deleted.rowcount:
                 raise UnknownKnowledgeBase(f"no knowledge base {name!r}")
-            for table in ("documents", "revisions"):
-                db.execute(
-                    f"DELETE FROM {table} WHERE tenant = ? AND knowledge_base = ?", (tenant, name)
-                )
+            db.execute(
+                "DELETE FROM documents WHERE tenant = ? AND knowledge_base = ?", (tenant, name)
+            )
+            db.execute(
+                "UPDATE revisions SET state = 'dead' WHERE tenant = ? AND knowledge_base = ?",
+                (tenant, name),
+            )
+
+    def forget_knowledge_base(self, tenant: str, name: str) -> None:
+        with self._transaction() as db:
+            db.execute(
+                "DELETE FROM revisions WHERE tenant = ? AND knowledge_base = ? AND state = 'dead'",
+                (tenant, name),
+            )
 
     def original(
         self, tenant: str, knowledge_base: str, document: DocumentRecord
@@ -96,8 +109,13 @@ class SqliteRecords:
         return str(row[0]) if row else None
 
     def begin_revision(self, tenant: str, knowledge_base: str, document: DocumentRecord) -> None:
+        place = (tenant, knowledge_base, document.document_id, document.revision)
         with self._transaction() as db:
-            self._set_state(db, tenant, knowledge_base, document, "writing")
+            db.execute(
+                "INSERT INTO revisions VALUES (?, ?, ?, ?, 'writing') "
+                "ON CONFLICT DO UPDATE SET state = 'writing' WHERE state <> 'live'",
+                place,
+            )
 
     def make_live(
         self, tenant: str, knowledge_base: str, document: DocumentRecord, text: str
@@ -115,7 +133,10 @@ class SqliteRecords:
                     "AND document_id = ? AND revision = ?",
                     (tenant, knowledge_base, document.document_id, replaced),
                 )
-            self._set_state(db, tenant, knowledge_base, document, "live")
+            db.execute(
+                "INSERT OR REPLACE INTO revisions VALUES (?, ?, ?, ?, 'live')",
+                (tenant, knowledge_base, document.document_id, document.revision),
+            )
             db.execute(
                 "INSERT OR REPLACE INTO documents "
                 f"(tenant, knowledge_base, {DOCUMENT_COLUMNS}, text) "
@@ -198,19 +219,6 @@ class SqliteRecords:
                     yield self._db
             except sqlite3.Error as error:
                 raise DependencyError(f"the document records failed: {error}") from error
-
-    def _set_state(
-        self,
-        db: sqlite3.Connection,
-        tenant: str,
-        knowledge_base: str,
-        document: DocumentRecord,
-        state: str,
-    ) -> None:
-        db.execute(
-            "INSERT OR REPLACE INTO revisions VALUES (?, ?, ?, ?, ?)",
-            (tenant, knowledge_base, document.document_id, document.revision, state),
-        )
 
     def _changed(self, db: sqlite3.Connection, tenant: str, knowledge_base: str) -> None:
         db.execute(

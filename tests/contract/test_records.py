@@ -166,8 +166,10 @@ def test_a_deleted_base_takes_its_documents_along(records: SqliteRecords) -> Non
     live(records, document("a"))
     records.delete_knowledge_base(T, KB)
     assert records.documents(T, KB) == []
-    assert records.unfinished() == []
     assert records.knowledge_bases(T) == []
+    assert records.unfinished() == [(T, KB, "a", "1")]
+    records.forget_knowledge_base(T, KB)
+    assert records.unfinished() == []
 
 
 @pytest.mark.parametrize("odd", ODD)

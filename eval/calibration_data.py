@@ -1,0 +1,90 @@
+"""Gathers the labelled passages that the grader is fitted on, from every set that is named."""
+
+import hashlib
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from eval.corpora import ensure_base
+from eval.datasets import Question, Side, load_beir, load_golden
+from eval.labelled_passages import Passage, labelled_passages
+from eval.triples import load_triples, triple_passages
+from graph.adapters.token_vectors import TokenVectors
+from graph.compose import open_reranker
+from graph.settings import GraphSettings
+from ingest.adapters.bm25 import Bm25Encoder
+from ingest.compose import Corpus, open_index
+from ingest.errors import ConfigurationError, UnknownKnowledgeBase
+from ingest.pipeline import ingest
+from ingest.scope import LOCAL
+
+
+@dataclass(frozen=True)
+class Sources:
+    """BEIR folders, golden files each with the folder of its documents, and a file of triples."""
+
+    beir: list[Path] = field(default_factory=list)
+    golden: list[tuple[Path, Path]] = field(default_factory=list)
+    triples: Path | None = None
+    split: str = "test"
+    side: Side = "tune"
+
+
+async def gather(settings: GraphSettings, sources: Sources) -> tuple[list[Passage], str]:
+    """The passages and the fingerprint of the embedder. Raises ConfigurationError."""
+    if not sources.beir and not sources.golden:
+        raise ConfigurationError("name at least one --beir folder or --golden file")
+    sets = [load_beir(folder, split=sources.split, side=sources.side) for folder in sources.beir]
+    golden = [
+        (load_golden(file, side=sources.side), documents) for file, documents in sources.golden
+    ]
+    passages: list[Passage] = []
+    async with open_index(settings) as corpus:
+        vectors = TokenVectors(corpus.embedder, megabytes=settings.rerank.cache_mb)
+        reranker = open_reranker(settings, vectors)
+
+        async def add(base: str, questions: list[Question], name: str) -> None:
+            found = await labelled_passages(
+                corpus.index, reranker, vectors, base, questions, dataset=name
+            )
+            passages.extend(found)
+            print(f"{name}: {len(found)} passages of {len(questions)} questions", file=sys.stderr)
+
+        for dataset in sets:
+            await add(await ensure_base(corpus, dataset), dataset.questions, dataset.name)
+        for questions, documents in golden:
+            name = _golden_base(documents)
+            await _ingest(corpus, documents, name)
+            await add(name, questions, documents.name)
+        if sources.triples is not None:
+            triples = await load_triples(
+                sources.triples, corpus.embedder, Bm25Encoder(), frozen=False
+            )
+            passages.extend(await triple_passages(triples, vectors))
+        return passages, corpus.embedder.fingerprint
+
+
+def _golden_base(documents: Path) -> str:
+    digest = hashlib.sha256(str(documents.resolve()).encode()).hexdigest()[:10]
+    plain = re.sub(r"[^a-z0-9]+", "-", documents.name.lower()).strip("-")[:40]
+    return f"golden-{plain}-{digest}"
+
+
+async def _ingest(corpus: Corpus, documents: Path, name: str) -> None:
+    """Brings the base in line with the folder as it is now."""
+    try:
+        await corpus.index.documents(LOCAL, name)
+    except UnknownKnowledgeBase:
+        await corpus.writer.create_knowledge_base(LOCAL, name)
+    report = await ingest(
+        documents,
+        scope=LOCAL,
+        knowledge_base=name,
+        index=corpus.index,
+        writer=corpus.writer,
+        delete_missing=True,
+    )
+    for file in report.files:
+        if file.state == "failed":
+            print(f"failed: {file.source}: {file.error}", file=sys.stderr)

@@ -1,0 +1,128 @@
+"""The commands `crag eval` and `crag calibrate`. Imports wait until a command runs."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+commands = typer.Typer(help="Measure retrieval and answers on labelled questions.")
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Beir = Annotated[
+    Path, typer.Option("--beir", help="A folder with corpus.jsonl, queries.jsonl and qrels/.")
+]
+Split = Annotated[str, typer.Option(help="The file of qrels/ that judges: test, train, dev.")]
+DataFolder = Annotated[
+    Path, typer.Option("--data-dir", help="Where embedded datasets are kept between runs.")
+]
+
+SIDES = ("all", "tune", "report")
+PIPELINES = ("dense", "bm25", "rrf", "blend", "rerank")
+DATA = Path(".crag-eval")
+"""Apart from the service's own data folder: a benchmark's bases are nobody's documents."""
+
+
+@commands.callback()
+def group() -> None:
+    """One command alone would otherwise stand for the whole group."""
+
+
+@commands.command()
+def benchmark(
+    context: typer.Context,
+    beir: Beir,
+    pipeline: Annotated[
+        str, typer.Option(help=f"What ranks: {', '.join(PIPELINES)}.")
+    ] = "rerank",
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions.")] = None,
+    split: Split = "test",
+    side: Annotated[
+        str, typer.Option(help="Half of the questions by their id: all, tune or report.")
+    ] = "all",
+    data_dir: DataFolder = DATA,
+    as_json: Json = False,
+) -> None:
+    """Measure a retrieval pipeline on a dataset in BEIR's format."""
+    import asyncio
+
+    _one_of(side, SIDES, "--side")
+    if pipeline == "corrective":
+        raise typer.BadParameter(
+            "'corrective' is not measured by this version: it runs whole questions, with loops, "
+            "and comes with a later one; use rerank for what a run's first search finds",
+            param_hint="--pipeline",
+        )
+    _one_of(pipeline, PIPELINES, "--pipeline")
+    from eval.benchmark import benchmark as measure
+    from ingest.settings import read
+
+    settings = read(context.obj, data_dir=data_dir)
+    chosen: Any = {"pipeline": pipeline, "side": side}
+    report = asyncio.run(measure(settings, beir, split=split, limit=limit, **chosen))
+    print(json.dumps(report, indent=2) if as_json else "\n".join(_report_lines(report)))
+
+
+def calibrate(
+    context: typer.Context,
+    out: Annotated[Path, typer.Option(help="The calibration file to write.")],
+    beir: Annotated[
+        list[Path] | None, typer.Option("--beir", help="A BEIR folder; repeatable.")
+    ] = None,
+    golden: Annotated[
+        list[Path] | None, typer.Option("--golden", help="A golden file; repeatable.")
+    ] = None,
+    documents: Annotated[
+        list[Path] | None,
+        typer.Option("--documents", help="The folder that the golden file asks about; repeatable."),
+    ] = None,
+    triples: Annotated[
+        Path | None, typer.Option(help="Questions with an answering and a misleading passage.")
+    ] = None,
+    split: Split = "test",
+    side: Annotated[
+        str, typer.Option(help="Half of the questions by their id: all, tune or report.")
+    ] = "tune",
+    precision: Annotated[float, typer.Option(min=0, max=1, help="What `upper` reaches.")] = 0.8,
+    recall: Annotated[float, typer.Option(min=0, max=1, help="What `lower` keeps.")] = 0.95,
+    data_dir: DataFolder = DATA,
+    as_json: Json = False,
+) -> None:
+    """Fit the grader's probabilities and thresholds to labelled questions of yours.
+
+    Then set CRAG_GRADE__CALIBRATION to the file.
+    """
+    import asyncio
+
+    from eval.calibrate import calibrate as fit
+    from eval.calibration_data import Sources, gather
+    from ingest.settings import read
+
+    _one_of(side, SIDES, "--side")
+    pairs = list(zip(golden or [], documents or [], strict=False))
+    if len(golden or []) != len(documents or []):
+        raise typer.BadParameter("each --golden needs one --documents", param_hint="--documents")
+    if not out.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
+    settings = read(context.obj, data_dir=data_dir)
+    chosen: Any = {"side": side}
+    sources = Sources(beir or [], pairs, triples, split, **chosen)
+    passages, model = asyncio.run(gather(settings, sources))
+    fitted = fit(passages, model=model, precision=precision, recall=recall)
+    out.write_text(fitted.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    report = {"out": str(out), "fitted_on": fitted.fitted_on, "measured": fitted.measured}
+    print(json.dumps(report, indent=2) if as_json else f"wrote {out}: {len(passages)} passages")
+
+
+def _one_of(value: str, known: tuple[str, ...], option: str) -> None:
+    if value not in known:
+        raise typer.BadParameter(f"unknown {value!r}; known: {', '.join(known)}", param_hint=option)
+
+
+def _report_lines(report: dict[str, Any]) -> list[str]:
+    lines = [f"{report['dataset']}, {report['pipeline']}, {report['n']} questions"]
+    for name, value in report["metrics"].items():
+        low, high = report["intervals"][name]
+        lines.append(f"  {name:8} {value:.3f}  [{low:.3f}, {high:.3f}]")
+    latency = report["latency_ms"]
+    return [*lines, f"  latency  p50 {latency['p50']:.0f} ms, p95 {latency['p95']:.0f} ms"]

@@ -1,0 +1,107 @@
+"""Labelled passages: what the grader is fitted on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eval.datasets import Question
+from eval.labels import holds_answer, holds_quote
+from graph.adapters.question_signs import AskedQuestion, read_question
+from graph.adapters.sentence_signs import SentenceSigns, sentence_signs
+from graph.adapters.token_vectors import PassageVectors, TokenVectors
+from ingest.documents import Candidate
+from ingest.filters import Filters
+from ingest.index import Index
+from ingest.scope import LOCAL
+from ingest.sentences import sentence_spans
+from nodes.ports import Reranker
+
+GRADED = 12
+"""Candidates of each question that become rows: those a run with its loops would grade."""
+
+
+SHORTEST = 20
+"""Code points from which a sentence inside a longer quote counts as stating it."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """One labelled passage of one question, with what its signs are made of."""
+
+    group: str
+    question: AskedQuestion
+    candidate: Candidate
+    vectors: PassageVectors
+    sentences: list[SentenceSigns]
+    sentence_labels: list[bool]
+    label: bool
+
+
+async def labelled_passages(
+    index: Index,
+    reranker: Reranker,
+    vectors: TokenVectors,
+    base: str,
+    questions: Sequence[Question],
+    *,
+    dataset: str,
+) -> list[Passage]:
+    """The best candidates of each question. A passage of a relevant document that does not hold
+    the answer is left out: nobody judged it."""
+    rows: list[Passage] = []
+    for question in questions:
+        found = await index.search(
+            LOCAL, base, question.text, [question.text], limit=50, filters=Filters()
+        )
+        ranked = (await reranker.rerank(question.text, found))[: GRADED * 2]
+        asked = read_question(question.text, await vectors.question(question.text))
+        labels = [label_of(question, candidate) for candidate in ranked]
+        kept = [(c, x) for c, x in zip(ranked, labels, strict=True) if x is not None][:GRADED]
+        passages = await vectors.passages([candidate.chunk for candidate, _ in kept])
+        for (candidate, label), encoded in zip(kept, passages, strict=True):
+            sentences = sentence_signs(asked, candidate.chunk, encoded)
+            states = [bool(label) and states_answer(question, candidate, s) for s in sentences]
+            group = f"{dataset}/{question.id}"
+            rows.append(Passage(group, asked, candidate, encoded, sentences, states, bool(label)))
+    return rows
+
+
+def label_of(question: Question, candidate: Candidate) -> bool | None:
+    """None where nobody can tell from the labels.
+
+    A superseded or draft document is no negative for a question about the present one: it may
+    well state an answer, and another rule keeps it out.
+    """
+    text, source = candidate.chunk.text, candidate.chunk.metadata["source"]
+    if question.quotes:
+        if any(_states(text, quote) for quote in _quotes(question, source)):
+            return True
+        old = candidate.chunk.metadata.get("status", "current") != "current"
+        return None if old or holds_answer(text, question.answers) else False
+    if source not in question.relevant:
+        return False
+    return True if not question.answers or holds_answer(text, question.answers) else None
+
+
+def states_answer(question: Question, candidate: Candidate, sentence: SentenceSigns) -> bool:
+    if not question.quotes:
+        return holds_answer(sentence.text, question.answers)
+    quotes = _quotes(question, candidate.chunk.metadata["source"])
+    return any(_sentence_states(sentence.text, quote) for quote in quotes)
+
+
+def _quotes(question: Question, source: str) -> list[str]:
+    return [quote for document, quote in question.quotes if document == source]
+
+
+def _states(text: str, quote: str) -> bool:
+    """A quote may run over the end of a passage: one whole sentence of it is enough."""
+    return holds_quote(text, quote) or any(
+        end - start > SHORTEST and holds_quote(quote, text[start:end])
+        for start, end in sentence_spans(text)
+    )
+
+
+def _sentence_states(sentence: str, quote: str) -> bool:
+    return holds_quote(sentence, quote) or (
+        len(sentence) > SHORTEST and holds_quote(quote, sentence)
+    )

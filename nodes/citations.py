@@ -1,0 +1,25 @@
+"""Whether a citation holds: its quote must stand in the stored text, at its offsets, now."""
+
+from ingest.documents import quote_sha256
+from nodes.ports import Sources
+from nodes.state import Citation, Sentence
+
+
+def citations_problem(sentence: Sentence, sources: Sources) -> str:
+    """What is wrong with the citations of a sentence, or nothing; it must have one."""
+    problems = [citation_problem(citation, sources) for citation in sentence.citations]
+    return next((problem for problem in problems if problem), "") if problems else "no citation"
+
+
+def citation_problem(citation: Citation, sources: Sources) -> str:
+    """What is wrong with a citation, or nothing."""
+    text = sources.texts.get((citation.document_id, citation.revision))
+    if text is None:
+        return "the cited document no longer answers"
+    if not 0 <= citation.start < citation.end <= len(text):
+        return "the offsets lie outside the document"
+    if text[citation.start : citation.end] != citation.quote:
+        return "the quote does not stand at its offsets"
+    if quote_sha256(citation.quote) != citation.quote_sha256:
+        return "the quote was altered"
+    return ""

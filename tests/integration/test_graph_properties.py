@@ -1,0 +1,203 @@
+"""Whatever the ports give or raise, a run ends in an answer or in a typed refusal."""
+
+import asyncio
+import json
+from typing import Any, get_args
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from graph.answer import Answer, answer_from
+from graph.builder import build, longest_path
+from graph.services import Services
+from ingest.errors import DependencyError, DependencyTimeout, ServiceError
+from nodes.citations import citations_problem
+from nodes.context import Context
+from nodes.ports import Draft, GradedPassages, Sources, WebResult
+from nodes.state import Grade, Outcome, Reason, Sentence, State, Support, Turn
+from tests.fakes import a_candidate, a_citation, a_grade
+
+CANDIDATES = [a_candidate(name) for name in "abcdef"]
+TEXTS = {(c.chunk.document_id, c.chunk.revision): c.chunk.text for c in CANDIDATES}
+
+garbage = st.sampled_from(
+    [None, "correct", "", 0, 1.5, float("nan"), True, {}, [], [None], object(), ("a", "b"), b"x"]
+)
+# Made anew for each raise: an exception keeps the frames of every raise it went through.
+errors = st.sampled_from(
+    [
+        lambda: DependencyError("down"),
+        lambda: DependencyTimeout("slow"),
+        lambda: ServiceError("odd", code="x" * 300),
+        lambda: ValueError("v" * 5_000),
+        lambda: TypeError(),
+        lambda: KeyError("k"),
+        lambda: RecursionError("deep"),
+        lambda: MemoryError(),
+        lambda: TimeoutError(),
+        lambda: OSError(5, "io"),
+        lambda: StopAsyncIteration(),
+        lambda: AssertionError("a"),
+        lambda: ZeroDivisionError(),
+        lambda: UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"),
+        lambda: ExceptionGroup("several", [ValueError("one")]),
+    ]
+)
+often_fine = st.integers(0, 9)
+
+candidates = st.lists(st.sampled_from(CANDIDATES), max_size=6)
+grades = st.one_of(
+    st.sampled_from(["correct", "ambiguous", "incorrect"]).map(a_grade),
+    st.builds(Grade, garbage, garbage),
+    garbage,
+)
+
+
+class Chaos:
+    """Every port at once: `draw` decides at each call what it gives or raises."""
+
+    def __init__(self, draw: Any) -> None:
+        self.draw = draw
+
+    def _one_of(self, fine: Any) -> Any:
+        """Seven times in ten what a healthy port gives; else garbage or an error."""
+        luck = self.draw(often_fine)
+        if luck >= 3:
+            return self.draw(fine)
+        if luck == 0:
+            return self.draw(garbage)
+        raise self.draw(errors)()
+
+    async def search(self, *args: Any, **more: Any) -> Any:
+        if len(args) == 1:
+            return self._one_of(st.lists(st.builds(a_web_result, st.integers(0, 3)), max_size=3))
+        return self._one_of(candidates)
+
+    async def text(self, scope: Any, base: str, document: str, revision: str) -> Any:
+        return self._one_of(st.sampled_from([TEXTS.get((document, revision)), None, "other"]))
+
+    async def rerank(self, question: str, found: Any) -> Any:
+        return self._one_of(st.permutations(found))
+
+    async def grade(self, question: str, chosen: Any, **more: Any) -> Any:
+        size = {"min_size": len(chosen), "max_size": len(chosen)}
+        return self._one_of(
+            st.builds(GradedPassages, st.lists(grades, **size), st.sampled_from(["", "weak"]))
+        )
+
+    @property
+    def missing(self) -> str:
+        return str(self.draw(st.sampled_from(["", "", "no key"])))
+
+    async def generate(self, question: str, evidence: Any, **more: Any) -> Any:
+        passages = [e.candidate for e in evidence] or CANDIDATES
+        sentences = st.lists(st.sampled_from(passages).flatmap(a_sentence), max_size=3)
+        return self._one_of(st.builds(Draft, sentences, st.integers(0, 2)))
+
+    async def check(self, question: str, sentences: Any, sources: Any) -> Any:
+        verdicts = [self.draw(a_support(s.text)) for s in sentences]
+        return self._one_of(st.sampled_from([verdicts, verdicts, verdicts, verdicts[1:]]))
+
+
+def a_web_result(n: int) -> WebResult:
+    return WebResult(f"https://example.org/{n}", f"Page {n}", f"Page {n} says something.")
+
+
+@st.composite
+def a_sentence(draw: Any, candidate: Any) -> Sentence:
+    """A quotation, or one that is made up, misplaced or without a source."""
+    chunk = candidate.chunk
+    kind = "web" if candidate.url else "document"
+    wrong = draw(
+        st.sampled_from(
+            [{}, {}, {}, {"start": 1}, {"end": 10**9}, {"quote": "made up"}, {"quote_sha256": ""}]
+        )
+    )
+    citation = a_citation(chunk, 1, kind=kind, url=candidate.url, **wrong)
+    return Sentence(chunk.text, draw(st.sampled_from([[citation], [citation], []])))
+
+
+def a_support(text: str) -> st.SearchStrategy[Support]:
+    odd = st.sampled_from([True, True, True, False, None, "yes"])
+    return st.builds(Support, st.just(text), odd, st.sampled_from([1.0, 0.95, 0.3, float("nan")]))
+
+
+@settings(
+    max_examples=150,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],  # shrinking a whole run takes minutes
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(
+    data=st.data(),
+    rewrites=st.integers(0, 3),
+    web=st.booleans(),
+    keep=st.integers(1, 5),
+    question=st.sampled_from(
+        ["How long do refunds take?", "refund deadline", "Wie lange dauert das?", "E-4102", "hi"]
+    ),
+    history=st.sampled_from([[], [Turn("What is a gateway?", "A device.")]]),
+)
+def test_every_run_ends_in_an_answer_or_a_typed_refusal(
+    data: st.DataObject,
+    rewrites: int,
+    web: bool,
+    keep: int,
+    question: str,
+    history: list[Turn],
+) -> None:
+    chaos: Any = Chaos(data.draw)
+    context = Context(rewrites=rewrites, web=web, keep=keep)
+    start = State(question=question, knowledge_base="kb", history=history)
+    values = asyncio.run(
+        build(Services(chaos, chaos, chaos, chaos, chaos, chaos)).ainvoke(
+            start, context=context, config={"recursion_limit": longest_path(rewrites)}
+        )
+    )
+    state = State(**values)
+    answer = answer_from(state, context, run_id="r", versions={"index": "1"}, total_ms=1.0)
+    check_answer(answer, rewrites)
+    check_citations(answer)
+
+
+def check_answer(answer: Answer, rewrites: int) -> None:
+    assert answer.outcome in get_args(Outcome)
+    assert (answer.outcome == "refused") == (answer.reason in get_args(Reason))
+    assert answer.answer
+    assert 0 < len(answer.trace) <= longest_path(rewrites)
+    assert answer.budget["rewrites"]["used"] <= rewrites
+    shown = json.loads(json.dumps(answer.as_json(), allow_nan=False))
+    assert set(shown) == {
+        "run_id",
+        "question",
+        "outcome",
+        "reason",
+        "answer",
+        "citations",
+        "grounding",
+        "searched",
+        "degraded",
+        "budget",
+        "timings",
+        "trace",
+        "versions",
+    }
+
+
+def check_citations(answer: Answer) -> None:
+    """What is answered stands word for word in a document that answers; a refusal cites none."""
+    if answer.outcome not in ("answered", "answered_partially"):
+        assert answer.citations == []
+        return
+    assert len(answer.citations) >= 1
+    assert answer.grounding["supported"] is True
+    pages = {(r.url, "web"): r.text for r in map(a_web_result, range(4))}
+    sources = Sources(TEXTS | pages)
+    for citation in answer.citations:
+        assert citations_problem(Sentence(citation.quote, [citation]), sources) == ""
+
+
+def test_the_longest_path_is_as_long_as_it_says() -> None:
+    """Every loop, the web, an answer, its repair, then the refusal."""
+    assert longest_path(3) == 2 + 3 + 3 * 4 + 3 + 4 + 1
+    assert longest_path(0) == 2 + 3 + 3 + 4 + 1

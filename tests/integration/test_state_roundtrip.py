@@ -1,0 +1,99 @@
+"""A state is the same after a checkpoint, and no type of it is unknown to the serializer."""
+
+import dataclasses
+import logging
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from graph.builder import build, longest_path
+from graph.compose import plain_serializer
+from ingest.filters import Condition, Filters
+from nodes.context import Context
+from nodes.ports import WebResult
+from nodes.state import (
+    Degraded,
+    Evidence,
+    Query,
+    Sentence,
+    Spent,
+    State,
+    Support,
+    TraceEntry,
+    Turn,
+)
+from tests.fakes import FakeGrader, FakeWeb, a_candidate, a_citation, a_grade
+from tests.runs import QUESTION, ports
+
+CANDIDATE = a_candidate("a", dense=0.5, bm25=3.25)
+FULL = State(
+    question="Wie lange? 🗂",
+    knowledge_base="kb",
+    history=[Turn("q", "a")],
+    filters=Filters([Condition("language", ["en"], exclude=True)]),
+    started_at=1.5,
+    turns=[Turn("earlier", "answer")],
+    standalone="Wie lange? (Frist)",
+    queries=[Query("Frist", "keywords", 1)],
+    derived_filters=Filters([Condition("status", ["draft"])]),
+    wide=True,
+    candidates=[CANDIDATE],
+    candidates_seen=["a"],
+    graded={"a": dataclasses.replace(a_grade("correct"), signs={"dense": 0.5})},
+    evidence=[Evidence(CANDIDATE, a_grade("ambiguous"), 2)],
+    new_chunks=1,
+    loops_over="no technique left",
+    web_searched=True,
+    web_sent="sent",
+    draft=[Sentence("text", [a_citation(CANDIDATE.chunk)], "a note")],
+    supports=[Support("text", True, 1.0, "")],
+    rejected=["other"],
+    repairs=1,
+    spent=Spent(2, 3, 4),
+    degraded=[Degraded("rerank", "x", "y", "z")],
+    failed="f",
+    outcome="answered",
+    reason="budget",
+    trace=[TraceEntry(1, "retrieve", 1, "2026-01-01", 1.0, "ok", {"top": [{"title": "t"}]})],
+)
+
+
+def test_every_field_is_filled_so_that_every_type_is_tried() -> None:
+    empty = State()
+    same = [f.name for f in dataclasses.fields(State) if getattr(FULL, f.name) == getattr(empty, f.name)]
+    assert same == []
+
+
+def test_every_field_survives_the_serializer(caplog: pytest.LogCaptureFixture) -> None:
+    serializer = plain_serializer()
+    with warnings.catch_warnings(), caplog.at_level(logging.WARNING):
+        warnings.simplefilter("error")
+        for field in dataclasses.fields(State):
+            value = getattr(FULL, field.name)
+            assert serializer.loads_typed(serializer.dumps_typed(value)) == value, field.name
+        assert serializer.loads_typed(serializer.dumps_typed(FULL.trace)) == FULL.trace
+    assert caplog.records == []
+
+
+async def test_a_run_is_read_back_from_its_checkpoint(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    page = WebResult("https://example.org", "Page", "A page that is near it.")
+    services = ports(grader=FakeGrader({"a": "ambiguous"}), web=FakeWeb([page]))
+    config: Any = {"recursion_limit": longest_path(3), "configurable": {"thread_id": "t"}}
+    async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "threads.sqlite")) as saver:
+        saver.serde = plain_serializer()
+        graph = build(services, saver)
+        with caplog.at_level(logging.WARNING):
+            values = await graph.ainvoke(
+                State(question=QUESTION, knowledge_base="kb"),
+                context=Context(web=True),
+                config=config,
+                durability="exit",
+            )
+            read = await graph.aget_state(config)
+    assert State(**read.values) == State(**values)
+    assert caplog.records == []

@@ -1,0 +1,97 @@
+"""What kind of answer a question asks for, and which sentences hold it, in three languages."""
+
+import pytest
+
+from nodes.answer_type import AnswerType, expected_type, holds_type
+
+QUESTIONS: list[tuple[AnswerType, str]] = [
+    ("duration", "How long do refunds take?"),
+    ("duration", "How many days do I have?"),
+    ("duration", "What is the return period?"),
+    ("duration", "Wie lange dauert eine Erstattung?"),
+    ("duration", "Wie viele Tage habe ich Zeit?"),
+    ("duration", "¿Cuánto tiempo tarda el reembolso?"),
+    ("duration", "¿Cuántos días tengo?"),
+    ("reason", "Why was the release delayed?"),
+    ("reason", "What caused the outage?"),
+    ("reason", "Warum ist der Dienst ausgefallen?"),
+    ("reason", "¿Por qué falló el servicio?"),
+    ("person", "Who approves travel?"),
+    ("person", "Which team owns billing?"),
+    ("person", "Wer genehmigt Reisen?"),
+    ("person", "¿Quién aprueba los viajes?"),
+    ("date", "When does the office open?"),
+    ("date", "In which year was it founded?"),
+    ("date", "Wann öffnet das Büro?"),
+    ("date", "¿Cuándo abre la oficina?"),
+    ("place", "Where are spare parts kept?"),
+    ("place", "Wo liegen die Ersatzteile?"),
+    ("place", "¿Dónde están los repuestos?"),
+    ("amount", "How much does the Pro plan cost?"),
+    ("amount", "What is the maximum upload size?"),
+    ("amount", "Wie hoch ist das Budget?"),
+    ("amount", "Was kostet der Tarif?"),
+    ("amount", "¿Cuánto cuesta el plan?"),
+    ("step", "How do I reset the gateway?"),
+    ("step", "Wie kann ich das Gerät zurücksetzen?"),
+    ("step", "¿Cómo reinicio el equipo?"),
+    ("yes_no", "Can I return opened hardware?"),
+    ("yes_no", "Is overtime paid?"),
+    ("yes_no", "Darf ich im Ausland arbeiten?"),
+    ("yes_no", "¿Puedo devolver el equipo?"),
+    ("definition", "What is a gateway?"),
+    ("definition", "Was ist ein Gateway?"),
+    ("other", "Tell me about the gateway"),
+]
+
+HOLDING: list[tuple[AnswerType, str]] = [
+    ("duration", "Refunds are paid within 5 business days."),
+    ("duration", "It takes two weeks."),
+    ("duration", "Die Erstattung dauert fünf Tage."),
+    ("duration", "El reembolso tarda 5 días."),
+    ("date", "The office opened on 3 May 2021."),
+    ("date", "Am 1. Mai öffnet das Büro."),
+    ("date", "Abre el lunes."),
+    ("amount", "The Pro plan is 49 €."),
+    ("amount", "Der Tarif ist kostenlos."),
+    ("person", "Travel is approved by Anna Berger."),
+    ("person", "Your manager approves it."),
+    ("place", "Spare parts are kept in Room 4."),
+    ("step", "Hold the button for ten seconds."),
+    ("step", "Drücken und das Formular ausfüllen."),
+    ("yes_no", "Opened hardware can be returned."),
+    ("yes_no", "Das ist nicht erlaubt."),
+    ("yes_no", "No está permitido."),
+    ("definition", "A gateway is a device that joins two nets."),
+    ("reason", "It failed because the disk was full."),
+    ("reason", "Der Dienst fiel aus, weil die Platte voll war."),
+    ("reason", "Falló porque el disco estaba lleno."),
+    ("code", "Set retry_max in the file."),
+    ("other", "Anything at all."),
+    ("other", ""),
+]
+
+LACKING: list[tuple[AnswerType, str]] = [
+    ("duration", "Refunds are handled by the finance team."),
+    ("duration", "Die Erstattung übernimmt die Buchhaltung."),
+    ("date", "The office is bright."),
+    ("amount", "The plan has a price."),
+    ("person", "it is approved in the portal"),
+    ("reason", "The disk was full."),
+    ("code", "Set it in the file."),
+]
+
+
+@pytest.mark.parametrize(("kind", "question"), QUESTIONS)
+def test_reads_what_a_question_asks_for(kind: AnswerType, question: str) -> None:
+    assert expected_type(question) == kind
+
+
+@pytest.mark.parametrize(("kind", "sentence"), HOLDING)
+def test_finds_the_kind_in_a_sentence_that_holds_it(kind: AnswerType, sentence: str) -> None:
+    assert holds_type(sentence, kind)
+
+
+@pytest.mark.parametrize(("kind", "sentence"), LACKING)
+def test_does_not_find_the_kind_in_a_sentence_without_it(kind: AnswerType, sentence: str) -> None:
+    assert not holds_type(sentence, kind)

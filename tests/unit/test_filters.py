@@ -1,0 +1,74 @@
+"""Filters are typed values: no request can say more than "this key is one of these"."""
+
+from typing import Any
+
+import pytest
+
+from ingest.errors import InvalidFilter
+from ingest.filters import FILTER_KEYS, MAX_VALUES, Condition, Filters, filter_value, parse_filters
+from tests.fakes import a_chunk
+
+HOSTILE_VALUES = ["x' || tenant == 'y", '") or true', '{"$ne": ""}', "*", "", "\x00"]
+
+
+def test_a_scalar_and_a_list_become_conditions() -> None:
+    assert parse_filters({"language": "en", "version": ["2", 3]}) == Filters(
+        [Condition("language", ["en"]), Condition("version", ["2", "3"])]
+    )
+    assert parse_filters({}) == Filters()
+
+
+@pytest.mark.parametrize("key", ["tenant", "acl", "knowledge_base", "text", "$or", "", "Language"])
+def test_only_known_keys_are_filters(key: str) -> None:
+    with pytest.raises(InvalidFilter, match="language"):
+        parse_filters({key: "x"})
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"$ne": ""}, [{"$ne": ""}], [["en"]], None, [None], True, [False], 1.5, [], ("en",), b"en"],
+)
+def test_anything_but_text_and_whole_numbers_is_refused(value: Any) -> None:
+    with pytest.raises(InvalidFilter):
+        parse_filters({"language": value})
+
+
+def test_the_number_of_values_is_bounded() -> None:
+    parse_filters({"language": ["en"] * MAX_VALUES})
+    with pytest.raises(InvalidFilter):
+        parse_filters({"language": ["en"] * (MAX_VALUES + 1)})
+
+
+def test_an_error_does_not_repeat_a_long_key() -> None:
+    with pytest.raises(InvalidFilter) as error:
+        parse_filters({"k" * 5_000: "x"})
+    assert len(str(error.value)) < 200
+
+
+@pytest.mark.parametrize("value", HOSTILE_VALUES)
+def test_a_hostile_value_admits_nothing_else(value: str) -> None:
+    filters = parse_filters({"language": value})
+    assert not filters.admit(a_chunk("a", metadata={"language": "en"}))
+    assert not filters.admit(a_chunk("a"))
+    assert filters.admit(a_chunk("a", metadata={"language": value}))
+
+
+def test_exclusion_admits_what_has_no_value() -> None:
+    old = Condition("status", ["superseded", "draft"], exclude=True)
+    assert not old.admits("draft")
+    assert old.admits("current")
+    assert old.admits(None)
+
+
+def test_all_conditions_must_hold() -> None:
+    english = Filters([Condition("language", ["en"])])
+    both = english + Filters([Condition("status", ["draft"], exclude=True)])
+    assert both.admit(a_chunk("a", metadata={"language": "en", "status": "current"}))
+    assert not both.admit(a_chunk("a", metadata={"language": "en", "status": "draft"}))
+    assert not both.admit(a_chunk("a", metadata={"language": "de", "status": "current"}))
+
+
+def test_the_document_id_comes_from_the_chunk_and_not_from_its_metadata() -> None:
+    chunk = a_chunk("a", document_id="real", metadata={"document_id": "forged"})
+    assert filter_value(chunk, "document_id") == "real"
+    assert set(FILTER_KEYS) == {"document_id", "language", "version", "status"}

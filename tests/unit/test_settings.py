@@ -1,0 +1,102 @@
+"""Settings from CRAG_*: unknown names and bad values are one clear line."""
+
+from pathlib import Path
+
+import pytest
+
+from graph.settings import GraphSettings
+from ingest.errors import ConfigurationError
+from ingest.settings import IndexSettings, check_names, read
+
+
+def test_defaults_are_those_that_are_promised() -> None:
+    settings = read(GraphSettings)
+    assert settings.data_dir == Path(".crag")
+    assert settings.retrieve.candidates == 50
+    assert settings.rerank.keep == 5
+    assert settings.budget.rewrites == 3
+    assert (settings.grade.upper, settings.grade.lower) == (None, None)
+
+
+def test_the_environment_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAG_DATA_DIR", "/tmp/x")
+    monkeypatch.setenv("CRAG_RETRIEVE__CANDIDATES", "7")
+    monkeypatch.setenv("CRAG_GRADE__UPPER", "0")
+    monkeypatch.setenv("CRAG_WEB__ALLOW", '["example.org"]')
+    settings = read(GraphSettings)
+    assert settings.data_dir == Path("/tmp/x")
+    assert settings.retrieve.candidates == 7
+    assert settings.grade.upper == 0
+    assert settings.web.allow == ["example.org"]
+
+
+def test_an_argument_comes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAG_DATA_DIR", "/tmp/x")
+    assert read(IndexSettings, data_dir=Path("/tmp/y")).data_dir == Path("/tmp/y")
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("CRAG_DATADIR", "CRAG_DATA_DIR"),
+        ("CRAG_RETRIEVE__CANDIDATE", "CRAG_RETRIEVE__CANDIDATES"),
+        ("CRAG_RETRIEVE_CANDIDATES", "CRAG_RETRIEVE__CANDIDATES"),
+        ("CRAG_BUDGET__REWRITE", "CRAG_BUDGET__REWRITES"),
+        ("CRAG_WEB__API_KEY", "CRAG_WEB__TAVILY_API_KEY"),
+    ],
+)
+def test_an_unknown_name_is_refused_and_the_nearest_named(
+    monkeypatch: pytest.MonkeyPatch, name: str, nearest: str
+) -> None:
+    monkeypatch.setenv(name, "1")
+    with pytest.raises(ConfigurationError) as error:
+        read(GraphSettings)
+    assert str(error.value) == f"unknown setting {name}; did you mean {nearest}?"
+
+
+def test_names_of_the_test_suite_and_of_others_are_let_be() -> None:
+    check_names(GraphSettings, ["CRAG_TEST_DATA", "PATH", "CRAGGY", "OTHER_CRAG_X"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CRAG_RETRIEVE__CANDIDATES", "0"),
+        ("CRAG_RETRIEVE__CANDIDATES", "many"),
+        ("CRAG_RETRIEVE__FUSION", "sum"),
+        ("CRAG_BUDGET__REWRITES", "4"),
+        ("CRAG_BUDGET__DEADLINE_S", "0"),
+        ("CRAG_BUDGET__DEADLINE_S", "nan"),
+        ("CRAG_GRADE__UPPER", "1.1"),
+        ("CRAG_GRADE__LOWER", "-0.1"),
+        ("CRAG_SPLIT__MAX_TOKENS", "500"),
+        ("CRAG_RERANK__KEEP", ""),
+        ("CRAG_WEB__ALLOW", "example.org"),
+    ],
+)
+def test_a_bad_value_is_one_line_that_names_its_setting(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError) as error:
+        read(GraphSettings)
+    assert name in str(error.value) or name.split("__")[0].removeprefix("CRAG_").lower() in str(
+        error.value
+    )
+    assert "\n" not in str(error.value)
+
+
+def test_a_bad_secret_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAG_WEB__TAVILY_API_KEY", "tvly-very-secret")
+    monkeypatch.setenv("CRAG_WEB__RESULTS", "0")
+    with pytest.raises(ConfigurationError) as error:
+        read(GraphSettings)
+    assert "very-secret" not in str(error.value)
+    monkeypatch.delenv("CRAG_WEB__RESULTS")
+    assert "very-secret" not in repr(read(GraphSettings))
+
+
+def test_settings_are_frozen() -> None:
+    settings = GraphSettings()
+    with pytest.raises(ValueError, match="frozen"):
+        settings.budget.rewrites = 1

@@ -1,0 +1,95 @@
+"""What leaves this machine, and what comes back as candidates."""
+
+from typing import Any
+
+import pytest
+
+from nodes.ports import WebResult
+from nodes.state import State
+from nodes.web_search import MAX_PASSAGE, MAX_SENT, WEB_REVISION, web_search, without_private
+from tests.fakes import FakeWeb
+
+RUNTIME: Any = None
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "anna.berger+x@example.co.uk",
+        "sk-proj-abcdefghijklmnop1234",
+        "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+        "tvly-abcdefghijklmnop",
+        "AKIAIOSFODNN7EXAMPLE",
+        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9",
+        "DE89 3704 0044 0532 0130 00",
+        "DE89370400440532013000",
+        "4111 1111 1111 1111",
+        "4111-1111-1111-1111",
+        "d41d8cd98f00b204e9800998ecf8427e",
+        "password: hunter2",
+        "api_key=abc",
+        "token = xyz",
+        "Passwort: geheim",
+    ],
+)
+def test_secrets_and_addresses_are_not_sent(secret: str) -> None:
+    sent = without_private(f"Why is {secret} refused by the gateway?")
+    for part in secret.replace(":", " ").replace("=", " ").split():
+        if len(part) >= 4 and part.lower() not in ("password", "passwort", "token", "api_key"):
+            assert part not in sent
+    assert "gateway" in sent
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How do I fix E-4102 on the V2a?",
+        "What changed in 3.2.1 on 2024-05-01?",
+        "Wie hoch ist die Umsatzsteuer in Österreich 2024?",
+        "What is a token bucket?",
+        "How do I reset my password?",
+        "How long is the Donaudampfschifffahrtsgesellschaft around?",
+    ],
+)
+def test_a_plain_question_is_sent_as_it_is(question: str) -> None:
+    assert without_private(question) == question
+
+
+def test_what_is_sent_is_short_and_on_one_line() -> None:
+    assert len(without_private("word " * 1_000)) <= MAX_SENT
+    assert without_private(" a\n\tb ") == "a b"
+
+
+async def test_only_the_stripped_question_is_sent_and_shown() -> None:
+    web = FakeWeb([])
+    state = State(question="q", standalone="Who is anna@example.org?")
+    update = await web_search(state, RUNTIME, web=web)
+    assert web.sent == ["Who is ?"] == [update["web_sent"]]
+    assert update["summary"]["sent"] == "Who is ?"
+
+
+async def test_nothing_is_sent_where_nothing_is_left() -> None:
+    web = FakeWeb([])
+    update = await web_search(State(standalone="anna@example.org"), RUNTIME, web=web)
+    assert web.sent == []
+    assert update["web_sent"] == ""
+    assert update["degraded"][0].kind == "nothing_to_send"
+
+
+async def test_results_are_candidates_of_their_own_kind() -> None:
+    page = WebResult("https://example.org/a", "A page", "x" * (MAX_PASSAGE + 10))
+    update = await web_search(State(standalone="What is it about?"), RUNTIME, web=FakeWeb([page]))
+    (candidate,) = update["candidates"]
+    assert candidate.url == candidate.chunk.document_id == page.url
+    assert candidate.chunk.revision == WEB_REVISION
+    assert candidate.chunk.text == page.text[:MAX_PASSAGE]
+    assert candidate.scores == {}
+    assert update["candidates_seen"] == [candidate.chunk.chunk_id]
+
+
+async def test_the_same_page_has_the_same_id_and_counts_once() -> None:
+    page = WebResult("https://example.org/a", "A page", "text")
+    state = State(standalone="What is it about?")
+    once = await web_search(state, RUNTIME, web=FakeWeb([page]))
+    twice = await web_search(state, RUNTIME, web=FakeWeb([page, page]))
+    assert once["candidates"] == twice["candidates"]
