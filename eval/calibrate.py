@@ -48,7 +48,7 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Rows:
-    """Sentences that may answer: `signs` has a column for each name, `passage` the row's passage."""
+    """Sentences that may answer: `signs` has a column for each name."""
 
     names: list[str]
     signs: NDArray[np.float64]
@@ -63,8 +63,8 @@ def calibrate(
 
     Thresholds come from cross-validation that never parts a question, over the first KEEP
     passages of each; where a dataset has only answerable questions, half of them are made
-    unanswerable by leaving out what answers them. `upper` is the lowest probability from which the best sentences are right in `precision`
-    of the cases, averaged over datasets; `partial` likewise for PARTIAL of it; `lower` keeps
+    unanswerable by leaving out what answers them. `upper` is the lowest probability from which
+    the best sentences are right in `precision` of the cases, averaged over datasets; `partial` likewise for PARTIAL of it; `lower` keeps
     `recall` of the passages that answer. Raises ConfigurationError for fewer than FEWEST
     sentences that answer.
     """
@@ -235,7 +235,9 @@ def _measured(
         },
         "brier": round(float(np.mean((probabilities - rows.states) ** 2)), 4),
         "ece": round(expected_calibration_error(probabilities, rows.states), 4),
-        "at_upper": {name: _answered([b for b in best if b.dataset == name], upper) for name in names},
+        "at_upper": {
+            name: _answered([b for b in best if b.dataset == name], upper) for name in names
+        },
     }
 
 

@@ -32,9 +32,7 @@ def group() -> None:
 def benchmark(
     context: typer.Context,
     beir: Beir,
-    pipeline: Annotated[
-        str, typer.Option(help=f"What ranks: {', '.join(PIPELINES)}.")
-    ] = "rerank",
+    pipeline: Annotated[str, typer.Option(help=f"What ranks: {', '.join(PIPELINES)}.")] = "rerank",
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions.")] = None,
     split: Split = "test",
     side: Annotated[

@@ -15,9 +15,7 @@ def bootstrap_interval(values: Sequence[float], *, seed: int = 0) -> tuple[float
     if not len(sample):
         raise ValueError("no values")
     random = np.random.default_rng(seed)
-    means = [
-        sample[random.integers(0, len(sample), len(sample))].mean() for _ in range(RESAMPLES)
-    ]
+    means = [sample[random.integers(0, len(sample), len(sample))].mean() for _ in range(RESAMPLES)]
     low, high = np.percentile(means, [2.5, 97.5])
     return float(low), float(high)
 

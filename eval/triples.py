@@ -1,5 +1,6 @@
 """Triples (question, answering passage, on-topic passage that does not answer) as passages."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +32,8 @@ async def load_triples(
 ) -> list[Triple]:
     """The open or the frozen half, scored against each other's passages as one small base."""
     rows = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+    content = await asyncio.to_thread(file.read_text, encoding="utf-8")
+    for number, line in enumerate(content.splitlines(), start=1):
         try:
             row = json.loads(line)
             rows += [row] if row["frozen"] is frozen else []
@@ -71,7 +73,7 @@ async def triple_passages(triples: Sequence[Triple], vectors: TokenVectors) -> l
             sentences = sentence_signs(asked, candidate.chunk, encoded)
             best = max(
                 range(len(sentences)),
-                key=lambda i: (sentences[i].holds, sentences[i].signs["cosine"]),  # noqa: B023
+                key=lambda i: (sentences[i].holds, sentences[i].signs["cosine"]),
             )
             states = [label and i == best for i in range(len(sentences))]
             group = f"{BASE}/{triple.id}"

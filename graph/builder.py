@@ -39,7 +39,7 @@ def build(ports: Services, checkpointer: BaseCheckpointSaver[str] | None = None)
     graph = StateGraph(State, context_schema=Context)
 
     def add(name: str, node: object) -> None:
-        graph.add_node(name, traced(name, node))  # type: ignore[arg-type, call-overload]
+        graph.add_node(name, traced(name, node))  # type: ignore[arg-type]
 
     add("contextualize_question", contextualize_question)
     add("plan_queries", plan_queries)
@@ -69,7 +69,9 @@ def build(ports: Services, checkpointer: BaseCheckpointSaver[str] | None = None)
     graph.add_conditional_edges("web_search", after_web_search, ["rerank", "generate", "decline"])
     graph.add_conditional_edges("generate", after_generating, ["check_grounding", "decline"])
     graph.add_conditional_edges(
-        "check_grounding", after_grounding, {"generate": "generate", "decline": "decline", "done": END}
+        "check_grounding",
+        after_grounding,
+        {"generate": "generate", "decline": "decline", "done": END},
     )
     graph.add_edge("answer_directly", END)
     graph.add_edge("decline", END)

@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from graph.adapters.calibration import load_calibration
 from graph.settings import GraphSettings
 from ingest.errors import InvalidRequest
 from ingest.ports import KnowledgeBase
@@ -30,8 +31,12 @@ def tightened(
         problem = error.errors(include_url=False)[0]
         name = ".".join(str(part) for part in problem["loc"])
         raise InvalidRequest(f"option {name}: {problem['msg']}") from None
+    floors = _calibrated(settings) if {"upper", "lower"} & options.keys() else {}
     for name in options:
-        _check_not_looser(name, getattr(service, name), getattr(context, name))
+        bound = getattr(service, name)
+        _check_not_looser(
+            name, floors.get(name) if bound is None else bound, getattr(context, name)
+        )
     return context.model_copy(update={"web": service.web and context.web})
 
 
@@ -53,6 +58,15 @@ def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) 
         tokens=settings.budget.tokens,
         deadline_s=settings.budget.deadline_s,
     )
+
+
+def _calibrated(settings: GraphSettings) -> dict[str, float]:
+    """The strictest thresholds of the calibration: where the service sets none, they hold."""
+    models = load_calibration(settings.grade.calibration).answers.values()
+    return {
+        "upper": max(model.upper for model in models),
+        "lower": max(model.lower for model in models),
+    }
 
 
 def _check_not_looser(name: str, service: Any, asked: Any) -> None:

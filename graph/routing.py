@@ -72,9 +72,7 @@ def after_grounding(state: State) -> Literal["generate", "decline", "done"]:
     return "generate"
 
 
-def _after_loops(
-    state: State, context: Context
-) -> Literal["generate", "web_search", "decline"]:
+def _after_loops(state: State, context: Context) -> Literal["generate", "web_search", "decline"]:
     if context.web and not state.web_searched and not out_of_time(state, context):
         return "web_search"
     return "generate" if state.evidence else "decline"

@@ -15,7 +15,6 @@ from ingest.errors import NotFound
 from ingest.filters import Filters
 from ingest.index import Index
 from ingest.live import LiveBases, require_known
-from ingest.ports import KnowledgeBase
 from ingest.scope import LOCAL, Scope
 from nodes.fallback import or_fallback
 from nodes.state import State, Turn
@@ -111,7 +110,7 @@ class Runner:
         thread = _thread(ask.scope, ask.thread_id or run_id)
         state: State | None = None
         try:
-            async for mode, item in self._graph.astream(
+            async for mode, item in self._graph.astream(  # type: ignore[call-overload]
                 fresh_state(ask),
                 context=context,
                 stream_mode=["custom", "values"],

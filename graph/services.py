@@ -3,7 +3,15 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from nodes.ports import Generator, Grader, GroundingChecker, Reranker, Retriever, SourceTexts, WebSearch
+from nodes.ports import (
+    Generator,
+    Grader,
+    GroundingChecker,
+    Reranker,
+    Retriever,
+    SourceTexts,
+    WebSearch,
+)
 
 
 class SearchableIndex(Retriever, SourceTexts, Protocol):

@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 
 from nodes.context import Context
 from nodes.fallback import or_fallback
-from nodes.state import State, Status, TraceEntry, Update
+from nodes.state import Degraded, State, Status, TraceEntry, Update
 
 Node = Callable[[State, Runtime[Context]], Awaitable[Update]]
 
@@ -23,8 +23,9 @@ def traced(name: str, node: Node) -> Callable[..., Awaitable[dict[str, Any]]]:
 
     async def execute(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         started, clock = datetime.now(UTC), time.perf_counter()
+        faults: list[Degraded] = []
         if name == "decline":
-            update, faults = await node(state, runtime), []
+            update = await node(state, runtime)
         else:
             failed: Update = {"failed": f"{name} failed", "summary": {"error": f"{name} failed"}}
             update, faults = await or_fallback(

@@ -168,9 +168,7 @@ def _arms_best(hits: list[Hit], limit: int) -> list[Hit]:
     return [by_id[key] for key in dict.fromkeys([*dense, *bm25])]
 
 
-def _fused(
-    query: str, hits: Sequence[Hit], fusion: Fusion, dense_weight: float
-) -> list[Candidate]:
+def _fused(query: str, hits: Sequence[Hit], fusion: Fusion, dense_weight: float) -> list[Candidate]:
     dense = {hit.chunk.chunk_id: hit.dense for hit in hits}
     bm25 = {hit.chunk.chunk_id: hit.bm25 for hit in hits}
     if fusion == "rrf":

@@ -122,9 +122,7 @@ def _with_status(documents: list[DocumentRecord]) -> list[DocumentRecord]:
         if document.status != "draft"
         for source in _superseded_sources(document)
     }
-    return [
-        replace(d, status="superseded") if d.source in superseded else d for d in documents
-    ]
+    return [replace(d, status="superseded") if d.source in superseded else d for d in documents]
 
 
 def _superseded_sources(document: DocumentRecord) -> set[str]:

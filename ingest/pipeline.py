@@ -89,7 +89,7 @@ async def ingest(
             await _write(group, known, scope, knowledge_base, writer, told)
             group = []
     await _write(group, known, scope, knowledge_base, writer, told)
-    if delete_missing and path.is_dir():
+    if delete_missing and await asyncio.to_thread(path.is_dir):
         for gone in known.keys() - {source for source, _ in sources}:
             await writer.delete_document(scope, knowledge_base, known[gone].document_id)
             told(FileResult(gone, "deleted", known[gone].document_id))
@@ -171,9 +171,7 @@ async def _write(
 
 
 def _result(record: DocumentRecord, state: FileState) -> FileResult:
-    return FileResult(
-        record.source, state, record.document_id, record.chunks, record.duplicate_of
-    )
+    return FileResult(record.source, state, record.document_id, record.chunks, record.duplicate_of)
 
 
 def files_below(path: Path) -> list[tuple[str, Path]]:

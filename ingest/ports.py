@@ -180,9 +180,7 @@ class Records(Protocol):
     def forget_knowledge_base(self, tenant: str, name: str) -> None:
         """Forgets its dead revisions, once their chunks are gone."""
 
-    def original(
-        self, tenant: str, knowledge_base: str, document: DocumentRecord
-    ) -> str | None:
+    def original(self, tenant: str, knowledge_base: str, document: DocumentRecord) -> str | None:
         """The id of another live document with the same bytes that is no alias itself.
 
         Raises UnknownKnowledgeBase.

@@ -4,7 +4,7 @@ import difflib
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
@@ -49,7 +49,7 @@ def check_names(settings: type[BaseSettings], names: Iterable[str] | None = None
         raise ConfigurationError(f"unknown setting {name}; did you mean {nearest[0]}?")
 
 
-def read(settings: type[S], **overrides: object) -> S:
+def read(settings: type[S], **overrides: Any) -> S:
     """Settings from the environment. Raises ConfigurationError, one line for each bad value."""
     check_names(settings)
     try:

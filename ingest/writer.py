@@ -44,8 +44,8 @@ class Writer:
     """The only one who writes to the store and the records. Calls are serialised.
 
     Order of a replacement: note the intent, write the new chunks, switch the live revision in one
-    transaction, delete the old chunks. The chunks of many documents are written at once. A crash in between leaves chunks that no reader sees and
-    that `recover` deletes.
+    transaction, delete the old chunks. The chunks of many documents are written at once.
+    A crash in between leaves chunks that no reader sees and that `recover` deletes.
     """
 
     def __init__(

@@ -86,8 +86,8 @@ async def _judge(
         for support, sentence in zip(supports, state.draft, strict=True)
     ]
     bar = 0.0 if has_correct(state.evidence) else STRICT
-    stands = {s.sentence for s in verified if s.supported is True and s.probability >= bar}
-    return Judged(verified, [s.sentence for s in verified if s.sentence not in stands])
+    failed = [s for s in verified if s.supported is not True or not s.probability >= bar]
+    return Judged(verified, [s.sentence for s in failed])
 
 
 def _verified(support: Support, sentence: Sentence, sources: Sources) -> Support:
@@ -98,9 +98,7 @@ def _verified(support: Support, sentence: Sentence, sources: Sources) -> Support
 
 async def _sources(state: State, context: Context, texts: SourceTexts) -> Sources:
     """The texts as they are stored now: a document deleted since retrieval is not among them."""
-    cited = {
-        (c.document_id, c.revision) for sentence in state.draft for c in sentence.citations
-    }
+    cited = {(c.document_id, c.revision) for sentence in state.draft for c in sentence.citations}
     web = {
         (e.candidate.chunk.document_id, WEB_REVISION): e.candidate.chunk.text
         for e in state.evidence

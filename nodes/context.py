@@ -37,8 +37,10 @@ class Context(BaseModel):
 
     @property
     def scope(self) -> Scope:
-        return LOCAL if self.tenant == LOCAL.tenant and not self.principals else Scope(
-            self.tenant, self.principals
+        return (
+            LOCAL
+            if self.tenant == LOCAL.tenant and not self.principals
+            else Scope(self.tenant, self.principals)
         )
 
 

@@ -10,7 +10,8 @@ from nodes.state import State, Turn, Update
 from nodes.words import content_words, literals
 
 FOLLOW_UP = re.compile(
-    r"^\W*(?:and|but|so|then|also|what about|how about|und|aber|dann|auch|was ist mit|y|pero|también)\b"
+    r"^\W*(?:and|but|so|then|also|what about|how about|und|aber|dann|auch|was ist mit"
+    r"|y|pero|también)\b"
     r"|\b(?:it|its|they|them|their|that|this|those|these|there|he|she|him|her|one|ones|same"
     r"|er|sie|dies\w*|(?-i:das(?! [A-ZÄÖÜ]))|dort|dafür|davon|damit|eso|esto|ese|esa|ellos|allí)\b",
     re.IGNORECASE,

@@ -32,9 +32,7 @@ async def grade_documents(state: State, runtime: Runtime[Context], *, grader: Gr
     pairs = [(c, g) for c, g in zip(chosen, graded.grades, strict=True) if g is not None]
     unread = len(chosen) - len(pairs)
     degraded = [*state.degraded, *faults, *_notes(graded, unread, state.degraded)]
-    found = [
-        Evidence(c, g, state.spent.rewrites) for c, g in pairs if g.verdict != "incorrect"
-    ]
+    found = [Evidence(c, g, state.spent.rewrites) for c, g in pairs if g.verdict != "incorrect"]
     return {
         "graded": state.graded | {c.chunk.chunk_id: g for c, g in pairs},
         "evidence": sorted([*state.evidence, *found], key=_best_first),

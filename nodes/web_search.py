@@ -74,7 +74,8 @@ async def _search(web: WebSearch, query: str) -> list[Candidate]:
 
 def _candidate(result: WebResult, rank: int) -> Candidate:
     text = result.text[:MAX_PASSAGE]
-    identity = chunk_id(result.url, WEB_REVISION, int(hashlib.sha256(text.encode()).hexdigest(), 16))
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    identity = chunk_id(result.url, WEB_REVISION, int(digest, 16))
     chunk = Chunk(
         chunk_id=identity,
         document_id=result.url,

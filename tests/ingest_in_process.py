@@ -15,10 +15,10 @@ def say(result: FileResult, total: int) -> None:
         print(result.source, flush=True)
 
 
-async def main(data: Path, files: Path) -> None:
+async def main(data: Path, folders: list[Path]) -> None:
     async with open_corpus(data, HashingEmbedder(delay_s=0.001)) as corpus:
         print("open", flush=True)
-        for folder in sorted(files.iterdir()):
+        for folder in folders:
             await ingest(
                 folder,
                 scope=LOCAL,
@@ -30,4 +30,4 @@ async def main(data: Path, files: Path) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), Path(sys.argv[2])))
+    asyncio.run(main(Path(sys.argv[1]), sorted(Path(sys.argv[2]).iterdir())))

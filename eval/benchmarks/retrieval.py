@@ -54,9 +54,7 @@ def main() -> None:
         print(rows[-1], file=sys.stderr, flush=True)
         low, high = report["intervals"]["nDCG@10"]
         value = report["metrics"]["nDCG@10"]
-        figures.append(
-            Figure(f"{name} nDCG@10", value, "", report["n"], low, high, at_least=floor)
-        )
+        figures.append(Figure(f"{name} nDCG@10", value, "", report["n"], low, high, at_least=floor))
         parts = {k: report["parts"][k] for k in ("embedder", "sparse", "reranker")}
     parts["split"] = "test qrels, whole sets; p10 and p90 stand for the ends of the 95 % interval"
     if not given.json:

@@ -6,9 +6,19 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
 
 from ingest.errors import ConfigurationError
+
+ALL_SIGNS = frozenset(
+    """around asks_other cosine coverage lacks_kind late late_lost late_weakest literals_missing
+    names_missing new_value new_words numbers_missing passage_bm25 passage_cosine passage_coverage
+    passage_dense passage_head_coverage passage_late passage_late_weakest passage_length
+    passage_literals_missing passage_names_missing passage_negation_differs
+    passage_numbers_missing passage_question_length passage_sentence_cosine
+    passage_sentence_coverage passage_type_missing""".split()
+)
+"""What graph/adapters/answer_scorer.py computes."""
 
 SHIPPED = Path(__file__).parent.parent / "calibrations" / "all-minilm-l6-v2.json"
 
@@ -23,13 +33,23 @@ class AnswerModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     signs: list[str]
-    mean: list[float]
-    scale: list[float]
-    weights: list[float]
-    bias: float
+    mean: list[FiniteFloat]
+    scale: list[FiniteFloat]
+    weights: list[FiniteFloat]
+    bias: FiniteFloat
     upper: float = Field(ge=0, le=1)
     partial: float = Field(ge=0, le=1)
     lower: float = Field(ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _can_work(self) -> "AnswerModel":
+        if {len(self.mean), len(self.scale), len(self.weights)} != {len(self.signs)}:
+            raise ValueError("signs, mean, scale and weights differ in length")
+        if min(self.scale, default=1.0) <= 0:
+            raise ValueError("a scale is not above 0")
+        if not self.lower <= self.partial <= self.upper:
+            raise ValueError("lower <= partial <= upper does not hold")
+        return self
 
     def log_odds(self, values: dict[str, float]) -> float:
         """Raises KeyError where a sign is not there."""
@@ -48,6 +68,13 @@ class CalibrationFile(BaseModel):
     answers: dict[str, AnswerModel]
     fitted_on: dict[str, object]
     measured: dict[str, object]
+
+    @model_validator(mode="after")
+    def _signs_are_known(self) -> "CalibrationFile":
+        unknown = {sign for model in self.answers.values() for sign in model.signs} - ALL_SIGNS
+        if unknown:
+            raise ValueError(f"unknown signs: {', '.join(sorted(unknown))}")
+        return self
 
 
 @dataclass(frozen=True)

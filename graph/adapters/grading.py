@@ -33,9 +33,7 @@ class CalibratedGrader:
         grades = [self._grade(passage, upper, lower) for passage in scoring.passages]
         return GradedPassages(list(grades), self._problem(scoring.passages) or scoring.problem)
 
-    def _grade(
-        self, passage: ScoredPassage, upper: float | None, lower: float | None
-    ) -> Grade:
+    def _grade(self, passage: ScoredPassage, upper: float | None, lower: float | None) -> Grade:
         if passage.model is None:
             return Grade("ambiguous", None)
         best = passage.best

@@ -36,10 +36,14 @@ def vector_signs(
 ) -> Signs:
     """What the token vectors show: cosines in [-1, 1], `length` the logarithm of the tokens."""
     tokens = vectors.tokens.astype(np.float32)
-    late = max_sim(question.tokens, tokens) if question.tokens is not None else np.zeros(0)
+    late = (
+        max_sim(question.tokens, tokens) if question.tokens is not None else np.zeros(0, np.float32)
+    )
     sentence = question.sentence
     return {
-        "cosine": float(vectors.sentence.astype(np.float32) @ sentence) if sentence is not None else 0.0,
+        "cosine": float(vectors.sentence.astype(np.float32) @ sentence)
+        if sentence is not None
+        else 0.0,
         "late": float(late.mean()) if len(late) else 0.0,
         "late_weakest": weakest(late),
         "sentence_coverage": max((s.signs["coverage"] for s in sentences), default=0.0),

@@ -13,7 +13,9 @@ from ingest.ports import Vector
 from ingest.sentences import sentence_spans
 from nodes.answer_type import AnswerType, holds_type
 
-VALUE = re.compile(r"\w*\d[\w.,:/%\-]*|--?[a-z][\w\-=]+|\b[A-Z]\w*[_+]\w+|[„“\"`][^„“”\"`]{2,60}[“”\"`]")
+VALUE = re.compile(
+    r"\w*\d[\w.,:/%\-]*|--?[a-z][\w\-=]+|\b[A-Z]\w*[_+]\w+|[„“\"`][^„“”\"`]{2,60}[“”\"`]"
+)
 """What states a value: a number, a code, a flag, a key, a quoted name."""
 
 NEIGHBOURHOOD = 120

@@ -10,8 +10,10 @@ from tavily.errors import (
     BadRequestError,
     ForbiddenError,
     InvalidAPIKeyError,
-    TimeoutError as TavilyTimeout,
     UsageLimitExceededError,
+)
+from tavily.errors import (
+    TimeoutError as TavilyTimeout,
 )
 
 from graph.settings import WebSettings
@@ -44,7 +46,7 @@ class TavilySearch:
             # The SDK's own timeout is for each read: an answer that drips would never end.
             async with asyncio.timeout(self._settings.timeout_s):
                 answer = await self._answer(key.get_secret_value(), query)
-        except Exception as error:  # noqa: BLE001  the SDK trips over bodies of another shape
+        except Exception as error:
             raise _explained(error) from error
         allowed = [r for r in _results(answer) if self._allowed(r.url)]
         return allowed[: self._settings.results]
@@ -106,7 +108,9 @@ def _results(answer: object) -> list[WebResult]:
     if not isinstance(entries, list):
         raise DependencyError("the web search sent no result list", code="web_bad_answer")
     return [
-        WebResult(str(e["url"]), str(e.get("title") or e["url"])[:200], " ".join(e["content"].split()))
+        WebResult(
+            str(e["url"]), str(e.get("title") or e["url"])[:200], " ".join(e["content"].split())
+        )
         for e in entries
         if isinstance(e, Mapping)
         and isinstance(e.get("url"), str)

@@ -46,8 +46,8 @@ class TokenVectors:
         found = {chunk.chunk_id: self._get(chunk) for chunk in chunks}
         missing = [chunk for chunk in chunks if found[chunk.chunk_id] is None]
         encoded = await self._embedder.encode([chunk.embedded_text for chunk in missing])
-        for chunk, vectors in zip(missing, encoded, strict=True):
-            found[chunk.chunk_id] = self._keep(chunk, vectors)
+        for chunk, one in zip(missing, encoded, strict=True):
+            found[chunk.chunk_id] = self._keep(chunk, one)
         return [vectors for chunk in chunks if (vectors := found[chunk.chunk_id]) is not None]
 
     def _get(self, chunk: Chunk) -> PassageVectors | None:

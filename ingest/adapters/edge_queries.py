@@ -63,9 +63,7 @@ def _dense(
 
 def _sparse(query: QueryVectors, limit: int, condition: Filter) -> QueryRequest:
     vector = EdgeSparse(query.sparse.indices, query.sparse.values)
-    return QueryRequest(
-        limit=limit, query=Query.Nearest(vector, using="bm25"), filter=condition
-    )
+    return QueryRequest(limit=limit, query=Query.Nearest(vector, using="bm25"), filter=condition)
 
 
 def _scores(points: Sequence[Any]) -> Scores:

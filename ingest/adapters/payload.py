@@ -6,7 +6,16 @@ from typing import Any
 from ingest.documents import Chunk
 from ingest.ports import StoredChunk
 
-INDEXED = ("tenant", "knowledge_base", "acl", "document_id", "revision", "language", "version", "status")
+INDEXED = (
+    "tenant",
+    "knowledge_base",
+    "acl",
+    "document_id",
+    "revision",
+    "language",
+    "version",
+    "status",
+)
 """Keys that searches filter on; their indexes exist before the first write."""
 
 

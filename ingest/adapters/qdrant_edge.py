@@ -115,7 +115,7 @@ class QdrantEdgeStore:
     async def _run(self, work: Callable[[], T]) -> T:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, work)
-        except Exception as error:  # noqa: BLE001  the engine raises Exception itself, no subclass
+        except Exception as error:
             raise DependencyError(f"the embedded Qdrant store failed: {error}") from error
 
     def _upsert(self, chunks: Sequence[StoredChunk]) -> None:

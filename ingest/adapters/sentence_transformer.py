@@ -119,7 +119,7 @@ class SentenceTransformerEmbedder:
                 from sentence_transformers import SentenceTransformer
                 from transformers.utils import logging
 
-                logging.disable_progress_bar()
+                logging.disable_progress_bar()  # type: ignore[no-untyped-call]
                 self._model = SentenceTransformer(str(folder), device="cpu")
                 self._model.max_seq_length = MAX_TOKENS
             return self._model
@@ -172,7 +172,7 @@ def _encoded(rows: Vector, offsets: Any) -> Encoded:
 
 def _unit(rows: Vector) -> Vector:
     norms = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return (rows / np.maximum(norms, 1e-12)).astype(np.float32)
+    return np.asarray(rows / np.maximum(norms, 1e-12), dtype=np.float32)
 
 
 def _matrix(rows: Sequence[Vector]) -> Vector:

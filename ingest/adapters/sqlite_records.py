@@ -72,7 +72,7 @@ class SqliteRecords:
                 "FROM knowledge_bases WHERE tenant = ? ORDER BY name",
                 (tenant,),
             ).fetchall()
-        return [KnowledgeBase(*row[:5], web=bool(row[5])) for row in rows]
+        return [KnowledgeBase(row[0], row[1], row[2], row[3], row[4], bool(row[5])) for row in rows]
 
     def delete_knowledge_base(self, tenant: str, name: str) -> None:
         with self._transaction() as db:
@@ -96,9 +96,7 @@ class SqliteRecords:
                 (tenant, name),
             )
 
-    def original(
-        self, tenant: str, knowledge_base: str, document: DocumentRecord
-    ) -> str | None:
+    def original(self, tenant: str, knowledge_base: str, document: DocumentRecord) -> str | None:
         self.changes(tenant, knowledge_base)
         with self._transaction() as db:
             row = db.execute(

@@ -1,5 +1,6 @@
 """Which way a question travels: the sequence of nodes, whatever the ports do."""
 
+import dataclasses
 import time
 from typing import Any
 
@@ -401,6 +402,22 @@ async def test_a_support_without_a_probability_is_none(probability: Any) -> None
         assert state.outcome == "refused"
 
 
+async def test_each_verdict_counts_where_a_sentence_comes_twice() -> None:
+    checker, generator = FakeChecker(), QuotingGenerator()
+
+    async def twice(question: str, evidence: Any, **more: Any) -> Any:
+        draft = await QuotingGenerator().generate(question, evidence, **more)
+        return type(draft)(draft.sentences * 2)
+
+    async def check(question: str, sentences: Any, sources: Any) -> Any:
+        first, second = (a_support(sentence.text, 1.0) for sentence in sentences)
+        return [dataclasses.replace(first, supported=False), second]
+
+    generator.generate, checker.check = twice, check  # type: ignore[method-assign,assignment]
+    state = await run(ports(checker=checker, generator=generator), rewrites=0)
+    assert state.outcome == "refused"
+
+
 async def test_a_checker_cannot_pass_a_sentence_without_a_valid_citation() -> None:
     """Another checker than ours may judge the words; where they stand is checked in any case."""
     index = FakeIndex([A])
@@ -463,9 +480,7 @@ async def test_without_a_deadline_no_time_is_too_long() -> None:
         ("🤷", "needs_clarification", "what is the question about"),
     ],
 )
-async def test_what_needs_no_document_searches_none(
-    question: str, outcome: str, text: str
-) -> None:
+async def test_what_needs_no_document_searches_none(question: str, outcome: str, text: str) -> None:
     index = FakeIndex([A])
     state = await run(ports(index=index), question)
     assert route(state) == "context plan direct"

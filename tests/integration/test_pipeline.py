@@ -1,4 +1,4 @@
-"""From a folder to a base: what changed is embedded, what failed is a line, a crash loses nothing."""
+"""From a folder to a base: what changed is embedded, what failed is a line, no crash loses any."""
 
 import asyncio
 import os

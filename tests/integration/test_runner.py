@@ -90,9 +90,7 @@ async def test_the_deltas_are_the_answer(opened: Opened) -> None:
 async def test_a_citation_stands_in_the_stored_text(opened: Opened) -> None:
     answer = await opened.runner.ask(Ask(QUESTION, BASE))
     (citation,) = answer.citations
-    text = await opened.corpus.index.text(
-        LOCAL, BASE, citation.document_id, citation.revision
-    )
+    text = await opened.corpus.index.text(LOCAL, BASE, citation.document_id, citation.revision)
     assert text is not None
     assert text[citation.start : citation.end] == citation.quote
     assert answer.versions["index"] == await opened.corpus.index.version(LOCAL, BASE)

@@ -63,8 +63,8 @@ FULL = State(
 
 def test_every_field_is_filled_so_that_every_type_is_tried() -> None:
     empty = State()
-    same = [f.name for f in dataclasses.fields(State) if getattr(FULL, f.name) == getattr(empty, f.name)]
-    assert same == []
+    names = [field.name for field in dataclasses.fields(State)]
+    assert [name for name in names if getattr(FULL, name) == getattr(empty, name)] == []
 
 
 def test_every_field_survives_the_serializer(caplog: pytest.LogCaptureFixture) -> None:

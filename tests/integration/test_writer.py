@@ -138,7 +138,8 @@ def marked(text: str, **front: str) -> str:
 async def test_a_document_that_is_superseded_is_marked(corpus: OpenCorpus) -> None:
     await corpus.upload("policies/old.md", OLD)
     await corpus.upload("policies/new.md", marked(NEW, supersedes="old.md"))
-    status = {c.chunk.metadata["source"]: c.chunk.metadata["status"] for c in await corpus.found(QUESTION)}
+    found = [c.chunk.metadata for c in await corpus.found(QUESTION)]
+    status = {metadata["source"]: metadata["status"] for metadata in found}
     assert status == {"policies/old.md": "superseded", "policies/new.md": "current"}
 
 
@@ -296,7 +297,7 @@ async def test_a_write_that_fails_leaves_the_old_answering(
 async def test_writing_a_live_document_again_cannot_lose_it(
     failing: tuple[OpenCorpus, FailingStore],
 ) -> None:
-    corpus, store = failing
+    corpus, _ = failing
     await corpus.upload("a.md", OLD)
     live = (await corpus.index.documents(LOCAL, BASE))[0]
     corpus.records.begin_revision(LOCAL.tenant, BASE, live)  # a second upload that then failed

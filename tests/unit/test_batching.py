@@ -146,9 +146,7 @@ async def test_close_ends_after_what_was_handed_in(
         await batcher([3])
 
 
-async def test_it_belongs_to_no_event_loop(
-    batcher: MicroBatcher[int, int], worker: Worker
-) -> None:
+async def test_it_belongs_to_no_event_loop(batcher: MicroBatcher[int, int], worker: Worker) -> None:
     worker.gate.set()
     assert await batcher([1]) == [2]
     assert await asyncio.to_thread(lambda: asyncio.run(batcher([2]))) == [4]

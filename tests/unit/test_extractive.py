@@ -43,9 +43,7 @@ def evidence(*candidates: Candidate) -> list[Evidence]:
 
 def passage(name: str = "a", text: str = TEXT, start: int = 0, **metadata: str) -> Candidate:
     chunk = a_chunk(name, text, metadata=metadata)
-    return Candidate(
-        type(chunk)(**{**vars(chunk), "start": start, "end": start + len(text)}), {}
-    )
+    return Candidate(type(chunk)(**{**vars(chunk), "start": start, "end": start + len(text)}), {})
 
 
 async def drafted(
@@ -55,9 +53,7 @@ async def drafted(
     limit: int = 3,
     rejected: tuple[str, ...] = (),
 ) -> Draft:
-    return await generator.generate(
-        question, evidence(*candidates), limit=limit, rejected=rejected
-    )
+    return await generator.generate(question, evidence(*candidates), limit=limit, rejected=rejected)
 
 
 async def test_quotes_the_sentence_that_answers(generator: ExtractiveGenerator) -> None:
