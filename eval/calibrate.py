@@ -64,8 +64,8 @@ def calibrate(
     Thresholds come from cross-validation that never parts a question, over the first KEEP
     passages of each; where a dataset has only answerable questions, half of them are made
     unanswerable by leaving out what answers them. `upper` is the lowest probability from which
-    the best sentences are right in `precision` of the cases, averaged over datasets; `partial` likewise for PARTIAL of it; `lower` keeps
-    `recall` of the passages that answer. Raises ConfigurationError for fewer than FEWEST
+    the best sentences are right in `precision` of the cases, averaged over datasets; `partial`
+    likewise for PARTIAL of it; `lower` keeps `recall` of the passages that answer. Raises ConfigurationError for fewer than FEWEST
     sentences that answer.
     """
     rows = sentence_rows(passages)

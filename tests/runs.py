@@ -34,7 +34,7 @@ async def run(services: Services, question: str = QUESTION, **options: Any) -> S
     values = await build(services).ainvoke(
         State(**state),
         context=context,
-        config={"recursion_limit": longest_path(context.rewrites)},
+        config={"recursion_limit": longest_path(context.rewrites) + 1},
     )
     return State(**values)
 

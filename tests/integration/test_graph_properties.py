@@ -151,7 +151,7 @@ def test_every_run_ends_in_an_answer_or_a_typed_refusal(
     start = State(question=question, knowledge_base="kb", history=history)
     values = asyncio.run(
         build(Services(chaos, chaos, chaos, chaos, chaos, chaos)).ainvoke(
-            start, context=context, config={"recursion_limit": longest_path(rewrites)}
+            start, context=context, config={"recursion_limit": longest_path(rewrites) + 1}
         )
     )
     state = State(**values)

