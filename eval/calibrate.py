@@ -65,8 +65,8 @@ def calibrate(
     passages of each; where a dataset has only answerable questions, half of them are made
     unanswerable by leaving out what answers them. `upper` is the lowest probability from which
     the best sentences are right in `precision` of the cases, averaged over datasets; `partial`
-    likewise for PARTIAL of it; `lower` keeps `recall` of the passages that answer. Raises ConfigurationError for fewer than FEWEST
-    sentences that answer.
+    likewise for PARTIAL of it; `lower` keeps `recall` of the passages that answer. Raises
+    ConfigurationError for fewer than FEWEST sentences that answer.
     """
     rows = sentence_rows(passages)
     if rows.states.sum() < FEWEST:
