@@ -1,7 +1,7 @@
 """Opens the corpus and its index: the one place where ingest meets its vendors."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from ingest.data_folder import DataFolder
@@ -35,34 +35,33 @@ async def open_index(settings: IndexSettings) -> AsyncIterator[Corpus]:
     from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
     from ingest.adapters.sqlite_records import SqliteRecords
 
-    folder = DataFolder(settings.data_dir)
-    embedder = SentenceTransformerEmbedder()
-    sparse = Bm25Encoder()
-    pipeline = (
-        f"{embedder.fingerprint} {sparse.fingerprint} loaders-{LOADERS_VERSION} "
-        f"split-{settings.split.max_tokens}-{settings.split.overlap_tokens}"
-    )
-    records = SqliteRecords(folder.path / "records.sqlite")
-    bases = LiveBases(records, pipeline, embedder.fingerprint)
-    store = QdrantEdgeStore(folder.path / "chunks", embedder.dimension)
-    index = Index(embedder=embedder, sparse=sparse, store=store, bases=bases)
-    writer = Writer(
-        embedder=embedder,
-        sparse=sparse,
-        store=store,
-        records=records,
-        bases=bases,
-        split=settings.split,
-        pipeline=pipeline,
-    )
-    try:
+    async with AsyncExitStack() as opened:
+        folder = DataFolder(settings.data_dir)
+        opened.callback(folder.close)
+        embedder = SentenceTransformerEmbedder()
+        opened.callback(embedder.close)
+        sparse = Bm25Encoder()
+        pipeline = (
+            f"{embedder.fingerprint} {sparse.fingerprint} loaders-{LOADERS_VERSION} "
+            f"split-{settings.split.max_tokens}-{settings.split.overlap_tokens}"
+        )
+        records = SqliteRecords(folder.path / "records.sqlite")
+        opened.callback(records.close)
+        store = QdrantEdgeStore(folder.path / "chunks", embedder.dimension)
+        opened.push_async_callback(store.close)
+        bases = LiveBases(records, pipeline, embedder.fingerprint)
+        opened.callback(bases.close)
+        writer = Writer(
+            embedder=embedder,
+            sparse=sparse,
+            store=store,
+            records=records,
+            bases=bases,
+            split=settings.split,
+            pipeline=pipeline,
+        )
+        opened.callback(writer.close)
+        index = Index(embedder=embedder, sparse=sparse, store=store, bases=bases)
         await bases.check_embedder(LOCAL)
         await writer.recover()
         yield Corpus(folder, index, writer, bases, embedder)
-    finally:
-        writer.close()
-        bases.close()
-        await store.close()
-        records.close()
-        embedder.close()
-        folder.close()
