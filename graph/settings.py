@@ -10,7 +10,7 @@ from ingest.settings import IndexSettings, Section
 class RetrieveSettings(Section):
     candidates: int = Field(50, ge=1, le=200, description="Hits of each arm.")
     fusion: Literal["blend", "rrf"] = "blend"
-    """The min-max blend beat RRF on each of five public sets (eval/BENCHMARKS.md)."""
+    """The min-max blend was ahead of RRF on both sets that eval/BENCHMARKS.md compares them on."""
     exact: bool = Field(False, description="Search without the approximate index.")
 
 

@@ -109,7 +109,7 @@ class Degraded:
 
 @dataclass(frozen=True)
 class TraceEntry:
-    """One execution of a node. `ms` is wall time; `ports_ms` the part spent inside ports."""
+    """One execution of a node. `ms` is wall time."""
 
     seq: int
     node: str
@@ -118,7 +118,6 @@ class TraceEntry:
     ms: float
     status: Status
     summary: dict[str, Any]
-    ports_ms: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,6 @@ ENTRY = {
     "ms": 1.0,
     "status": "ok",
     "summary": {"intent": "search", "queries": ["q"]},
-    "ports_ms": 0.0,
 }
 
 

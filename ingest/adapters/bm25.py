@@ -7,7 +7,7 @@ from ingest.ports import SparseVector
 K1 = 1.2
 B = 0.75
 AVERAGE_TOKENS = 120.0
-"""Mean length of a chunk in words: chunks are cut at 230 model tokens."""
+"""Words that a chunk is taken to have; a round guess below the 210 model tokens it may have."""
 
 
 class Bm25Encoder:
