@@ -118,7 +118,7 @@ async def _ratio(
     store: QdrantEdgeStore, queries: list[QueryVectors], name: str, *, at_most: float | None = None
 ) -> list[Figure]:
     """Both on each question, taking turns at being first; no question comes twice."""
-    shard = store._shard(store._path(LOCAL.tenant, BASE))
+    shard = store._shards.get(store._shards.path(LOCAL.tenant, BASE))
     if shard is None:
         raise RuntimeError("the base was not written")
     service: list[float] = []

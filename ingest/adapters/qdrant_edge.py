@@ -2,9 +2,6 @@
 
 import asyncio
 import logging
-import shutil
-import threading
-import time
 import uuid
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,15 +10,9 @@ from typing import Any, TypeVar
 
 from qdrant_edge import (
     CountRequest,
-    Distance,
-    EdgeConfig,
     EdgeShard,
-    EdgeSparseVectorParams,
-    EdgeVectorParams,
     Filter,
     HasIdCondition,
-    Modifier,
-    PayloadSchemaType,
     Point,
     PointVectors,
     ScrollRequest,
@@ -32,8 +23,9 @@ from qdrant_edge import SparseVector as EdgeSparse
 from ingest.adapters.chunk_cache import ChunkCache
 from ingest.adapters.edge_filters import revision_filter, scope_filter
 from ingest.adapters.edge_queries import arms, complete
-from ingest.adapters.payload import INDEXED, to_chunk, to_payload
-from ingest.documents import ID_SPACE, Chunk
+from ingest.adapters.edge_shards import EdgeShards
+from ingest.adapters.payload import to_chunk, to_payload
+from ingest.documents import Chunk
 from ingest.errors import DependencyError
 from ingest.filters import Filters
 from ingest.ports import Hit, QueryVectors, StoredChunk
@@ -51,9 +43,6 @@ KEPT_CHUNKS = 50_000
 PAGE = 200
 """Chunks read in one go: about 4 ms, so that nothing waits long for it."""
 
-CLOSING_S = 10.0
-"""Seconds that searches have to end before a base is deleted; each takes milliseconds."""
-
 
 class QdrantEdgeStore:
     """A ChunkStore in a folder. A shard per base keeps term statistics apart between bases."""
@@ -61,11 +50,8 @@ class QdrantEdgeStore:
     def __init__(
         self, folder: Path, dimension: int, *, threads: int = 4, kept_chunks: int = KEPT_CHUNKS
     ) -> None:
-        self._folder = folder
-        self._dimension = dimension
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="qdrant-edge")
-        self._shards: dict[Path, EdgeShard] = {}
-        self._opening = threading.Lock()
+        self._shards = EdgeShards(folder, dimension, self._start_warming)
         self._chunks = ChunkCache(kept_chunks)
 
     async def upsert(self, chunks: Sequence[StoredChunk]) -> None:
@@ -100,16 +86,16 @@ class QdrantEdgeStore:
         await self._run(lambda: self._delete(tenant, knowledge_base, condition))
 
     async def delete_knowledge_base(self, tenant: str, knowledge_base: str) -> None:
-        await self._run(lambda: self._drop(self._path(tenant, knowledge_base)))
+        await self._run(lambda: self._drop(self._shards.path(tenant, knowledge_base)))
 
     async def count(self, tenant: str, knowledge_base: str) -> int:
         return await self._run(lambda: self._count(tenant, knowledge_base))
 
     async def optimize(self) -> None:
-        await self._run(lambda: [shard.optimize() for shard in list(self._shards.values())])
+        await self._run(self._shards.optimize)
 
     async def close(self) -> None:
-        await self._run(self._close)
+        await self._run(self._shards.close)
         self._pool.shutdown()
 
     async def _run(self, work: Callable[[], T]) -> T:
@@ -120,7 +106,7 @@ class QdrantEdgeStore:
 
     def _upsert(self, chunks: Sequence[StoredChunk]) -> None:
         for path, group in self._by_shard(chunks).items():
-            shard = self._shard(path, create=True)
+            shard = self._shards.get(path, create=True)
             if shard is not None:
                 shard.update(UpdateOperation.upsert_points([_point(stored) for stored in group]))
                 shard.flush()
@@ -131,7 +117,9 @@ class QdrantEdgeStore:
     def _by_shard(self, chunks: Sequence[StoredChunk]) -> dict[Path, list[StoredChunk]]:
         groups: dict[Path, list[StoredChunk]] = {}
         for stored in chunks:
-            groups.setdefault(self._path(stored.tenant, stored.knowledge_base), []).append(stored)
+            groups.setdefault(self._shards.path(stored.tenant, stored.knowledge_base), []).append(
+                stored
+            )
         return groups
 
     def _search(
@@ -143,8 +131,8 @@ class QdrantEdgeStore:
         filters: Filters,
         exact: bool,
     ) -> list[Hit]:
-        path = self._path(scope.tenant, knowledge_base)
-        shard = self._shard(path)
+        path = self._shards.path(scope.tenant, knowledge_base)
+        shard = self._shards.get(path)
         if shard is None:
             return []
         condition = scope_filter(scope, knowledge_base, filters)
@@ -171,7 +159,7 @@ class QdrantEdgeStore:
     def _score(
         self, scope: Scope, knowledge_base: str, query: QueryVectors, ids: list[str]
     ) -> dict[str, tuple[float, float]]:
-        shard = self._shard(self._path(scope.tenant, knowledge_base))
+        shard = self._shards.get(self._shards.path(scope.tenant, knowledge_base))
         if shard is None:
             return {}
         condition = scope_filter(scope, knowledge_base, Filters())
@@ -182,8 +170,8 @@ class QdrantEdgeStore:
     def _delete(self, tenant: str, knowledge_base: str, condition: Filter) -> None:
         """Terms first: the engine goes on counting those of a deleted point until it is reopened,
         and every BM25 score of the base would be off."""
-        path = self._path(tenant, knowledge_base)
-        shard = self._shard(path)
+        path = self._shards.path(tenant, knowledge_base)
+        shard = self._shards.get(path)
         if shard is not None:
             gone, _ = shard.scroll(ScrollRequest(limit=MAX_CHUNKS, filter=condition))
             points: list[Any] = [record.id for record in gone]
@@ -194,43 +182,20 @@ class QdrantEdgeStore:
             self._chunks.forget(path.name, points)
 
     def _count(self, tenant: str, knowledge_base: str) -> int:
-        shard = self._shard(self._path(tenant, knowledge_base))
+        shard = self._shards.get(self._shards.path(tenant, knowledge_base))
         return shard.count(CountRequest(exact=True)) if shard is not None else 0
 
     def _drop(self, path: Path) -> None:
-        with self._opening:
-            shard = self._shards.pop(path, None)
-            if shard is not None:
-                _close_when_idle(shard)
-            shutil.rmtree(path, ignore_errors=True)
+        self._shards.drop(path)
         self._chunks.forget_shard(path.name)
 
-    def _close(self) -> None:
-        with self._opening:
-            while self._shards:
-                _close_when_idle(self._shards.popitem()[1])
-
-    def _path(self, tenant: str, knowledge_base: str) -> Path:
-        return self._folder / uuid.uuid5(ID_SPACE, f"{tenant}\x00{knowledge_base}").hex
-
-    def _shard(self, path: Path, *, create: bool = False) -> EdgeShard | None:
-        shard = self._shards.get(path)
-        if shard is not None:
-            return shard
-        with self._opening:
-            if path not in self._shards:
-                if (path / "edge_config.json").exists():
-                    self._shards[path] = _indexed(EdgeShard.load(str(path)))
-                    warming = self._pool.submit(self._warm, path, self._shards[path])
-                    warming.add_done_callback(_log_failure)
-                elif create:
-                    self._shards[path] = self._create(path)
-            return self._shards.get(path)
+    def _start_warming(self, path: Path, shard: EdgeShard) -> None:
+        self._pool.submit(self._warm, path, shard).add_done_callback(_log_failure)
 
     def _warm(self, path: Path, shard: EdgeShard) -> None:
         """Reads chunks into memory beside the first searches: 50,000 take seconds."""
         page = None
-        while self._shards.get(path) is shard and self._chunks.room > 0:
+        while self._shards.is_open(path, shard) and self._chunks.room > 0:
             writes = self._chunks.writes
             wanted = min(PAGE, self._chunks.room)
             request = ScrollRequest(limit=wanted, offset=page, with_payload=True)
@@ -238,26 +203,6 @@ class QdrantEdgeStore:
             self._chunks.keep_read(path.name, _chunks(records), as_of=writes)
             if page is None:
                 return
-
-    def _create(self, path: Path) -> EdgeShard:
-        shutil.rmtree(path, ignore_errors=True)
-        path.mkdir(parents=True)
-        shard = EdgeShard.create(
-            str(path),
-            EdgeConfig(
-                vectors={"dense": EdgeVectorParams(self._dimension, Distance.Cosine)},
-                sparse_vectors={"bm25": EdgeSparseVectorParams(modifier=Modifier.Idf)},
-            ),
-        )
-        return _indexed(shard)
-
-
-def _indexed(shard: EdgeShard) -> EdgeShard:
-    """With all payload indexes: the making of a shard may have been cut short."""
-    for key in sorted(set(INDEXED) - shard.info().payload_schema.keys()):
-        shard.update(UpdateOperation.create_field_index(key, PayloadSchemaType.Keyword))
-    shard.flush()
-    return shard
 
 
 def _chunks(records: Sequence[Any]) -> dict[uuid.UUID, Chunk]:
@@ -269,18 +214,6 @@ def _log_failure(warming: Future[None]) -> None:
     error = warming.exception()
     if error is not None:
         LOG.warning("chunks were not read into memory: %s", error)
-
-
-def _close_when_idle(shard: EdgeShard) -> None:
-    """A shard cannot be closed while a search is in it; no new one finds it any more."""
-    deadline = time.monotonic() + CLOSING_S
-    while True:
-        try:
-            return shard.close()
-        except RuntimeError:  # "Already borrowed"
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.005)
 
 
 def _point(stored: StoredChunk) -> Point:
