@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from eval.corpora import ensure_base
-from eval.datasets import Question, Side, load_beir, load_golden
+from eval.datasets import Question, Side, load_beir, load_excerpts, load_golden
 from eval.labelled_passages import Passage, labelled_passages
 from eval.triples import load_triples, triple_passages
 from graph.adapters.token_vectors import TokenVectors
@@ -19,13 +19,18 @@ from ingest.errors import ConfigurationError, UnknownKnowledgeBase
 from ingest.pipeline import ingest
 from ingest.scope import LOCAL
 
+EXCERPTS = "excerpts"
+"""One dataset of all folders of excerpts."""
+
 
 @dataclass(frozen=True)
 class Sources:
-    """BEIR folders, golden files each with the folder of its documents, and a file of triples."""
+    """BEIR folders, golden files each with the folder of its documents, folders of excerpts, and a
+    file of triples."""
 
     beir: list[Path] = field(default_factory=list)
     golden: list[tuple[Path, Path]] = field(default_factory=list)
+    excerpts: list[Path] = field(default_factory=list)
     triples: Path | None = None
     split: str = "test"
     side: Side = "tune"
@@ -39,6 +44,7 @@ async def gather(settings: GraphSettings, sources: Sources) -> tuple[list[Passag
     golden = [
         (load_golden(file, side=sources.side), documents) for file, documents in sources.golden
     ]
+    excerpts = [(folder, load_excerpts(folder, side=sources.side)) for folder in sources.excerpts]
     passages: list[Passage] = []
     async with open_index(settings) as corpus:
         vectors = TokenVectors(corpus.embedder, megabytes=settings.rerank.cache_mb)
@@ -57,6 +63,10 @@ async def gather(settings: GraphSettings, sources: Sources) -> tuple[list[Passag
             name = _golden_base(documents)
             await _ingest(corpus, documents, name)
             await add(name, questions, documents.name)
+        for folder, questions in excerpts:
+            name = _golden_base(folder / "corpora")
+            await _ingest(corpus, folder / "corpora", name)
+            await add(name, questions, EXCERPTS)
         if sources.triples is not None:
             triples = await load_triples(
                 sources.triples, corpus.embedder, Bm25Encoder(), frozen=False

@@ -74,6 +74,14 @@ def calibrate(
         list[Path] | None,
         typer.Option("--documents", help="The folder that the golden file asks about; repeatable."),
     ] = None,
+    excerpts: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--excerpts",
+            help="A folder with corpora/ and questions.jsonl with the excerpts that "
+            "answer; repeatable.",
+        ),
+    ] = None,
     triples: Annotated[
         Path | None, typer.Option(help="Questions with an answering and a misleading passage.")
     ] = None,
@@ -104,7 +112,7 @@ def calibrate(
         raise typer.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
     settings = read(context.obj, data_dir=data_dir)
     chosen: Any = {"side": side}
-    sources = Sources(beir or [], pairs, triples, split, **chosen)
+    sources = Sources(beir or [], pairs, excerpts or [], triples, split, **chosen)
     passages, model = asyncio.run(gather(settings, sources))
     fitted = fit(passages, model=model, precision=precision, recall=recall)
     out.write_text(fitted.model_dump_json(indent=2) + "\n", encoding="utf-8")

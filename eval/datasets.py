@@ -1,4 +1,4 @@
-"""Question sets with labels: BEIR folders and golden files."""
+"""Question sets with labels: BEIR folders, golden files and folders of excerpts."""
 
 import csv
 import gzip
@@ -90,6 +90,26 @@ def load_golden(file: Path, *, side: Side = "all") -> list[Question]:
     return questions
 
 
+def load_excerpts(folder: Path, *, side: Side = "all") -> list[Question]:
+    """Questions of a folder with corpora/*.md and questions.jsonl, whose `references` are the
+    excerpts that answer, as in Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval"
+    (Chroma, 2024). Raises ConfigurationError as load_golden does.
+    """
+    questions = []
+    for number, row in enumerate(_rows(folder, "questions.jsonl"), start=1):
+        try:
+            document = f"{row['corpus_id']}.md"
+            quotes = [(document, reference["content"]) for reference in row["references"]]
+            question = Question(row["id"], row["question"], {document: 1}, quotes=quotes)
+        except (KeyError, TypeError) as error:
+            raise ConfigurationError(
+                f"{folder}/questions.jsonl:{number}: no question with references: {error}"
+            ) from None
+        if on_side(question.id, side):
+            questions.append(question)
+    return questions
+
+
 def on_side(identity: str, side: Side) -> bool:
     if side == "all":
         return True
@@ -106,7 +126,7 @@ def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
         with plain.open(encoding="utf-8") as file:
             yield from (json.loads(line) for line in file if line.strip())
     else:
-        raise ConfigurationError(f"{folder} has no {name} or {name}.gz: is it a BEIR folder?")
+        raise ConfigurationError(f"{folder} has no {name} or {name}.gz: wrong folder?")
 
 
 def _qrels(path: Path) -> dict[str, dict[str, int]]:

@@ -5,14 +5,16 @@ from dataclasses import dataclass
 
 from eval.datasets import Question
 from eval.labels import holds_answer, holds_quote
-from graph.adapters.question_signs import AskedQuestion, read_question
-from graph.adapters.sentence_signs import SentenceSigns, sentence_signs
-from graph.adapters.token_vectors import PassageVectors, TokenVectors
+from graph.adapters.pool_signs import ReadSentence, pooled, read_passages
+from graph.adapters.question_signs import read_question
+from graph.adapters.sentence_signs import SentenceSigns
+from graph.adapters.token_vectors import TokenVectors
 from ingest.documents import Candidate
 from ingest.filters import Filters
 from ingest.index import Index
 from ingest.scope import LOCAL
 from ingest.sentences import sentence_spans
+from nodes.plan_queries import derived_filters
 from nodes.ports import Reranker
 
 GRADED = 12
@@ -25,13 +27,10 @@ SHORTEST = 20
 
 @dataclass(frozen=True)
 class Passage:
-    """One labelled passage of one question, with what its signs are made of."""
+    """One labelled passage of one question: its sentences with their signs and labels."""
 
     group: str
-    question: AskedQuestion
-    candidate: Candidate
-    vectors: PassageVectors
-    sentences: list[SentenceSigns]
+    sentences: list[ReadSentence]
     sentence_labels: list[bool]
     label: bool
 
@@ -45,23 +44,26 @@ async def labelled_passages(
     *,
     dataset: str,
 ) -> list[Passage]:
-    """The best candidates of each question. A passage of a relevant document that does not hold
-    the answer is left out: nobody judged it."""
+    """The best candidates of each question, searched as the first loop of a run searches.
+
+    A passage of a relevant document that does not hold the answer is left out: nobody judged it.
+    """
     rows: list[Passage] = []
     for question in questions:
+        filters = derived_filters(question.text, Filters())
         found = await index.search(
-            LOCAL, base, question.text, [question.text], limit=50, filters=Filters()
+            LOCAL, base, question.text, [question.text], limit=50, filters=filters
         )
-        ranked = (await reranker.rerank(question.text, found))[: GRADED * 2]
+        ranked = await reranker.rerank(question.text, found)
+        labels = [label_of(question, candidate) for candidate in ranked[: GRADED * 2]]
+        kept = [(c, x) for c, x in zip(ranked, labels, strict=False) if x is not None][:GRADED]
+        pool = pooled([candidate for candidate, _ in kept], ranked)
         asked = read_question(question.text, await vectors.question(question.text))
-        labels = [label_of(question, candidate) for candidate in ranked]
-        kept = [(c, x) for c, x in zip(ranked, labels, strict=True) if x is not None][:GRADED]
-        passages = await vectors.passages([candidate.chunk for candidate, _ in kept])
-        for (candidate, label), encoded in zip(kept, passages, strict=True):
-            sentences = sentence_signs(asked, candidate.chunk, encoded)
-            states = [bool(label) and states_answer(question, candidate, s) for s in sentences]
-            group = f"{dataset}/{question.id}"
-            rows.append(Passage(group, asked, candidate, encoded, sentences, states, bool(label)))
+        encoded = await vectors.passages([candidate.chunk for candidate in pool])
+        read = read_passages(asked, pool, encoded)
+        for (candidate, label), sentences in zip(kept, read, strict=False):
+            states = [bool(label) and states_answer(question, candidate, s) for s, _ in sentences]
+            rows.append(Passage(f"{dataset}/{question.id}", sentences, states, bool(label)))
     return rows
 
 

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval.labelled_passages import Passage
-from graph.adapters.answer_scorer import all_signs
 
 
 @dataclass(frozen=True)
@@ -24,8 +23,9 @@ def sentence_rows(passages: Sequence[Passage]) -> Rows:
     """One row for each sentence that may answer."""
     signs, states, places = [], [], []
     for place, passage in enumerate(passages):
-        found = all_signs(passage.question, passage.candidate, passage.vectors)
-        for (sentence, values), label in zip(found, passage.sentence_labels, strict=True):
+        for (sentence, values), label in zip(
+            passage.sentences, passage.sentence_labels, strict=True
+        ):
             if sentence.eligible:
                 signs.append(values)
                 states.append(label)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval.labelled_passages import Passage
+from graph.adapters.pool_signs import read_passages
 from graph.adapters.question_signs import read_question
-from graph.adapters.sentence_signs import sentence_signs
 from graph.adapters.token_vectors import TokenVectors
 from ingest.adapters.memory import MemoryStore
 from ingest.documents import Candidate, Chunk
@@ -67,17 +67,18 @@ async def triple_passages(triples: Sequence[Triple], vectors: TokenVectors) -> l
     that holds the expected kind and is nearest to the question counts as stating the answer."""
     passages = []
     for triple in triples:
+        pair = [triple.answering, triple.on_topic]
         asked = read_question(triple.question, await vectors.question(triple.question))
-        for candidate, label in ((triple.answering, True), (triple.on_topic, False)):
-            encoded = (await vectors.passages([candidate.chunk]))[0]
-            sentences = sentence_signs(asked, candidate.chunk, encoded)
+        encoded = await vectors.passages([candidate.chunk for candidate in pair])
+        for label, sentences in zip(
+            (True, False), read_passages(asked, pair, encoded), strict=True
+        ):
             best = max(
                 range(len(sentences)),
-                key=lambda i: (sentences[i].holds, sentences[i].signs["cosine"]),
+                key=lambda i: (sentences[i][0].holds, sentences[i][1]["cosine"]),
             )
             states = [label and i == best for i in range(len(sentences))]
-            group = f"{BASE}/{triple.id}"
-            passages.append(Passage(group, asked, candidate, encoded, sentences, states, label))
+            passages.append(Passage(f"{BASE}/{triple.id}", sentences, states, label))
     return passages
 
 

@@ -17,7 +17,7 @@ async def grade_documents(state: State, runtime: Runtime[Context], *, grader: Gr
     new = [c for c in state.candidates if c.chunk.chunk_id not in state.graded]
     chosen = new[: context.keep]
     graded, faults = await or_fallback(
-        _checked(grader, state.standalone, chosen, context),
+        _checked(grader, state, chosen, context),
         None,
         node="grade_documents",
         fallback="no passage counts as evidence",
@@ -48,11 +48,17 @@ def has_correct(evidence: Sequence[Evidence]) -> bool:
 
 
 async def _checked(
-    grader: Grader, question: str, chosen: list[Candidate], context: Context
+    grader: Grader, state: State, chosen: list[Candidate], context: Context
 ) -> GradedPassages:
     if not chosen:
         return GradedPassages([])
-    graded = await grader.grade(question, chosen, upper=context.upper, lower=context.lower)
+    graded = await grader.grade(
+        state.standalone,
+        chosen,
+        among=state.candidates,
+        upper=context.upper,
+        lower=context.lower,
+    )
     if len(graded.grades) != len(chosen):
         raise ValueError(f"{len(graded.grades)} grades for {len(chosen)} passages")
     return GradedPassages([_enumerated(g) for g in graded.grades], graded.degraded)

@@ -46,9 +46,7 @@ async def plan_queries(state: State, runtime: Runtime[Context]) -> Update:
     intent = intent_of(question)
     if intent != "search":
         return {"queries": [], "summary": {"intent": intent}}
-    asked = {condition.key for condition in state.filters.conditions}
-    wants_old = bool(ASKS_FOR_OLD.search(question))
-    derived = Filters([] if wants_old or "status" in asked else [NOT_CURRENT])
+    derived = derived_filters(question, state.filters)
     summary = {
         "intent": intent,
         "queries": [question],
@@ -56,6 +54,13 @@ async def plan_queries(state: State, runtime: Runtime[Context]) -> Update:
         "filters": [_shown(c) for c in (state.filters + derived).conditions],
     }
     return {"queries": [Query(question)], "derived_filters": derived, "summary": summary}
+
+
+def derived_filters(question: str, given: Filters) -> Filters:
+    """Leaves out what is not current, unless the question or the given filters speak of that."""
+    asked = {condition.key for condition in given.conditions}
+    wants_old = bool(ASKS_FOR_OLD.search(question))
+    return Filters([] if wants_old or "status" in asked else [NOT_CURRENT])
 
 
 def intent_of(question: str) -> Intent:

@@ -48,6 +48,7 @@ class GradedPassages:
 class Grader(Protocol):
     """Judges whether a passage contains what answers the question: more than being near it.
 
+    `among` are the candidates of this loop, best first, which a passage may be compared with.
     `upper` and `lower` override the calibration's own thresholds.
     """
 
@@ -56,6 +57,7 @@ class Grader(Protocol):
         question: str,
         candidates: Sequence[Candidate],
         *,
+        among: Sequence[Candidate],
         upper: float | None,
         lower: float | None,
     ) -> GradedPassages: ...

@@ -37,13 +37,27 @@ class Query:
 
 
 @dataclass(frozen=True)
+class Stated:
+    """A sentence, `chunk.text[start:end]`, that states the answer with this probability."""
+
+    start: int
+    end: int
+    probability: float
+
+
+@dataclass(frozen=True)
 class Grade:
     """`probability` that the passage contains what answers the question, in [0, 1]; None where
-    there is no verdict. `signs` are the features it was made of, for the trace."""
+    there is no verdict. `signs` are the features it was made of, for the trace.
+
+    `stated` are the sentences that may be told in an answer, in order; None where the grader does
+    not judge sentences.
+    """
 
     verdict: Verdict
     probability: float | None
     signs: dict[str, float] = field(default_factory=dict)
+    stated: list[Stated] | None = None
 
 
 @dataclass(frozen=True)

@@ -168,6 +168,7 @@ class FakeGrader:
         question: str,
         candidates: Sequence[Candidate],
         *,
+        among: Sequence[Candidate],
         upper: float | None,
         lower: float | None,
     ) -> GradedPassages:

@@ -71,6 +71,7 @@ class Ports:
         question: str,
         candidates: Sequence[Candidate],
         *,
+        among: Sequence[Candidate],
         upper: float | None,
         lower: float | None,
     ) -> GradedPassages:

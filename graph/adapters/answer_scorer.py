@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.adapters.calibration import AnswerModel, Calibration
-from graph.adapters.passage_signs import Signs, vector_signs, word_signs
-from graph.adapters.question_signs import AskedQuestion, read_question
-from graph.adapters.sentence_signs import SentenceSigns, sentence_signs
+from graph.adapters.passage_signs import Signs
+from graph.adapters.pool_signs import ReadSentence, pooled, read_passages
+from graph.adapters.question_signs import read_question
+from graph.adapters.sentence_signs import SentenceSigns
 from graph.adapters.token_vectors import PassageVectors, TokenVectors
 from ingest.documents import Candidate
 from ingest.errors import ServiceError
@@ -55,29 +56,33 @@ class AnswerScorer:
         self._vectors = vectors
         self._calibration = calibration
 
-    async def score(self, question: str, candidates: Sequence[Candidate]) -> Scoring:
+    async def score(
+        self, question: str, candidates: Sequence[Candidate], *, among: Sequence[Candidate]
+    ) -> Scoring:
+        """In the order given. `among` are the candidates that they are compared with."""
+        if not candidates:
+            return Scoring([])
+        pool = pooled(candidates, among)
         problem = ""
         try:
             asked = read_question(question, await self._vectors.question(question))
             vectors: Sequence[PassageVectors | None] = await self._vectors.passages(
-                [candidate.chunk for candidate in candidates]
+                [candidate.chunk for candidate in pool]
             )
         except ServiceError as error:
-            asked, vectors = read_question(question), [None] * len(candidates)
+            asked, vectors = read_question(question), [None] * len(pool)
             problem = f"scored without token vectors: {error.message}"
-        passages = await asyncio.to_thread(
-            lambda: [
-                self._passage(asked, candidate, passage)
-                for candidate, passage in zip(candidates, vectors, strict=True)
-            ]
-        )
-        return Scoring(passages, problem)
+        found = await asyncio.to_thread(read_passages, asked, pool, vectors)
+        passages = [
+            self._passage(candidate, sentences, encoded)
+            for candidate, sentences, encoded in zip(pool, found, vectors, strict=True)
+        ]
+        return Scoring(passages[: len(candidates)], problem)
 
     def _passage(
-        self, question: AskedQuestion, candidate: Candidate, vectors: PassageVectors | None
+        self, candidate: Candidate, found: list[ReadSentence], vectors: PassageVectors | None
     ) -> ScoredPassage:
         model = self._calibration.answers.get(feature_set(candidate, vectors))
-        found = all_signs(question, candidate, vectors)
         return ScoredPassage(
             candidate,
             model,
@@ -87,18 +92,6 @@ class AnswerScorer:
                 if sentence.eligible
             ],
         )
-
-
-def all_signs(
-    question: AskedQuestion, candidate: Candidate, vectors: PassageVectors | None
-) -> list[tuple[SentenceSigns, Signs]]:
-    """Each sentence with its own signs and, as `passage_…`, those of its passage."""
-    sentences = sentence_signs(question, candidate.chunk, vectors)
-    whole = word_signs(question, candidate)
-    if vectors is not None:
-        whole |= vector_signs(question, vectors, sentences)
-    shared = {f"passage_{name}": value for name, value in whole.items()}
-    return [(sentence, sentence.signs | shared) for sentence in sentences]
 
 
 def feature_set(candidate: Candidate, vectors: PassageVectors | None) -> str:

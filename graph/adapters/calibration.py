@@ -11,9 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError,
 from ingest.errors import ConfigurationError
 
 ALL_SIGNS = frozenset(
-    """around asks_other cosine coverage lacks_kind late late_lost late_weakest literals_missing
-    names_missing new_value new_words numbers_missing passage_bm25 passage_cosine passage_coverage
-    passage_dense passage_head_coverage passage_late passage_late_weakest passage_length
+    """around asks_other cosine cosine_lead coverage lacks_kind late late_lead late_lost
+    late_weakest literals_missing names_missing new_value new_words numbers_missing
+    passage_bm25 passage_cosine passage_coverage passage_dense passage_dense_lead
+    passage_head_coverage passage_late passage_late_lead passage_late_weakest passage_length
     passage_literals_missing passage_names_missing passage_negation_differs
     passage_numbers_missing passage_question_length passage_sentence_cosine
     passage_sentence_coverage passage_type_missing""".split()

@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph.adapters.answer_scorer import AnswerScorer, ScoredPassage
-from graph.adapters.sentence_signs import SentenceSigns
+from graph.adapters.answer_scorer import AnswerScorer
+from graph.adapters.grading import tellable
 from ingest.documents import Candidate, quote_sha256
 from nodes.ports import Draft
-from nodes.state import Citation, Evidence, Sentence
+from nodes.state import Citation, Evidence, Sentence, Stated
 from nodes.words import content_words
 
 CLOSE = 1.2
@@ -21,15 +21,24 @@ SAME = 0.8
 @dataclass(frozen=True)
 class Told:
     candidate: Candidate
-    sentence: SentenceSigns
-    log_odds: float
+    stated: Stated
+
+    @property
+    def text(self) -> str:
+        return self.candidate.chunk.text[self.stated.start : self.stated.end]
+
+    @property
+    def log_odds(self) -> float:
+        inside = min(max(self.stated.probability, 1e-9), 1 - 1e-9)
+        return math.log(inside / (1 - inside))
 
 
 class ExtractiveGenerator:
     """At most `limit` sentences that hold the expected kind of answer, each with its citation.
 
-    A sentence below its model's `partial` bar is not told, even where nothing else is there. One
-    of a document that is not current says so in its note.
+    They are those that the grader found to state the answer; where it judges passages only, the
+    scorer finds them. A sentence below its model's `partial` bar is not told, even where nothing
+    else is there. One of a document that is not current says so in its note.
     """
 
     def __init__(self, scorer: AnswerScorer) -> None:
@@ -43,43 +52,33 @@ class ExtractiveGenerator:
         limit: int,
         rejected: Sequence[str],
     ) -> Draft:
-        scoring = await self._scorer.score(question, [e.candidate for e in evidence])
-        tellable = [
-            told
-            for passage in scoring.passages
-            for told in _tellable(passage)
-            if told.sentence.text not in rejected
+        told = [
+            Told(e.candidate, stated)
+            for e, sentences in zip(evidence, await self._stated(question, evidence), strict=True)
+            for stated in sentences
         ]
-        chosen = choose(tellable, limit)
-        return Draft([_cited(n, told) for n, told in enumerate(chosen, start=1)])
+        chosen = choose([one for one in told if one.text not in rejected], limit)
+        return Draft([_cited(n, one) for n, one in enumerate(chosen, start=1)])
+
+    async def _stated(self, question: str, evidence: Sequence[Evidence]) -> list[list[Stated]]:
+        unread = [e.candidate for e in evidence if e.grade.stated is None]
+        scoring = await self._scorer.score(question, unread, among=unread)
+        found = iter([tellable(passage) for passage in scoring.passages])
+        return [next(found) if e.grade.stated is None else e.grade.stated for e in evidence]
 
 
-def choose(tellable: Sequence[Told], limit: int) -> list[Told]:
+def choose(told: Sequence[Told], limit: int) -> list[Told]:
     """The best sentence, and those close to it that do not repeat it, best first."""
     ranked = sorted(
-        tellable, key=lambda t: (-t.log_odds, t.candidate.chunk.chunk_id, t.sentence.start)
+        told, key=lambda one: (-one.log_odds, one.candidate.chunk.chunk_id, one.stated.start)
     )
     chosen: list[Told] = []
     for one in ranked:
         if len(chosen) == limit or one.log_odds < ranked[0].log_odds - CLOSE:
             break
-        if not any(_same(one.sentence.text, other.sentence.text) for other in chosen):
+        if not any(_same(one.text, other.text) for other in chosen):
             chosen.append(one)
     return chosen
-
-
-def _tellable(passage: ScoredPassage) -> list[Told]:
-    bar = passage.model.partial if passage.model else 1.0
-    return [
-        Told(passage.candidate, scored.sentence, _log_odds(scored.probability))
-        for scored in passage.sentences
-        if scored.probability is not None and scored.probability >= bar
-    ]
-
-
-def _log_odds(probability: float) -> float:
-    inside = min(max(probability, 1e-9), 1 - 1e-9)
-    return math.log(inside / (1 - inside))
 
 
 def _same(one: str, other: str) -> bool:
@@ -89,7 +88,7 @@ def _same(one: str, other: str) -> bool:
 
 def _cited(n: int, told: Told) -> Sentence:
     chunk = told.candidate.chunk
-    quote = told.sentence.text
+    quote = told.text
     citation = Citation(
         n=n,
         kind="web" if told.candidate.url else "document",
@@ -99,8 +98,8 @@ def _cited(n: int, told: Told) -> Sentence:
         title=chunk.title,
         page=chunk.page,
         heading=chunk.heading,
-        start=chunk.start + told.sentence.start,
-        end=chunk.start + told.sentence.end,
+        start=chunk.start + told.stated.start,
+        end=chunk.start + told.stated.end,
         quote=quote,
         quote_sha256=quote_sha256(quote),
         url=told.candidate.url,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from graph.adapters.answer_scorer import AnswerScorer, ScoredPassage
 from ingest.documents import Candidate
 from nodes.ports import GradedPassages
-from nodes.state import Grade, Verdict
+from nodes.state import Grade, Stated, Verdict
 
 AT_BEST = "passages are ambiguous at best"
 
@@ -26,10 +26,11 @@ class CalibratedGrader:
         question: str,
         candidates: Sequence[Candidate],
         *,
+        among: Sequence[Candidate],
         upper: float | None,
         lower: float | None,
     ) -> GradedPassages:
-        scoring = await self._scorer.score(question, candidates)
+        scoring = await self._scorer.score(question, candidates, among=among)
         grades = [self._grade(passage, upper, lower) for passage in scoring.passages]
         return GradedPassages(list(grades), self._problem(scoring.passages) or scoring.problem)
 
@@ -38,7 +39,7 @@ class CalibratedGrader:
             return Grade("ambiguous", None)
         best = passage.best
         if best is None or best.probability is None:
-            return Grade("incorrect", 0.0)
+            return Grade("incorrect", 0.0, stated=[])
         verdict = verdict_of(
             best.probability,
             passage.model.upper if upper is None else upper,
@@ -47,7 +48,7 @@ class CalibratedGrader:
         if verdict == "correct" and not self._calibrated:
             verdict = "ambiguous"
         signs = {name: round(value, 4) for name, value in best.signs.items()}
-        return Grade(verdict, best.probability, signs)
+        return Grade(verdict, best.probability, signs, tellable(passage))
 
     def _problem(self, passages: Sequence[ScoredPassage]) -> str:
         if not self._calibrated:
@@ -55,6 +56,17 @@ class CalibratedGrader:
         if any(passage.model is None for passage in passages):
             return f"no calibration for these passages; {AT_BEST}"
         return ""
+
+
+def tellable(passage: ScoredPassage) -> list[Stated]:
+    """The sentences that reach the `partial` bar of the model that judged them."""
+    if passage.model is None:
+        return []
+    return [
+        Stated(scored.sentence.start, scored.sentence.end, scored.probability)
+        for scored in passage.sentences
+        if scored.probability is not None and scored.probability >= passage.model.partial
+    ]
 
 
 def verdict_of(probability: float, upper: float, lower: float) -> Verdict:

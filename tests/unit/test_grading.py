@@ -39,7 +39,7 @@ def a_grader(
 async def graded(
     grader: CalibratedGrader, upper: float | None = None, lower: float | None = None
 ) -> GradedPassages:
-    return await grader.grade(QUESTION, [GOOD, BAD], upper=upper, lower=lower)
+    return await grader.grade(QUESTION, [GOOD, BAD], among=[], upper=upper, lower=lower)
 
 
 def verdicts(found: GradedPassages) -> list[str | None]:
@@ -54,7 +54,7 @@ async def test_a_grade_for_each_passage_in_order(embedder: HashingEmbedder) -> N
 
 
 async def test_nothing_to_grade_is_no_grade(embedder: HashingEmbedder) -> None:
-    found = await a_grader(embedder).grade(QUESTION, [], upper=None, lower=None)
+    found = await a_grader(embedder).grade(QUESTION, [], among=[], upper=None, lower=None)
     assert found.grades == []
 
 

@@ -1,0 +1,59 @@
+"""All signs of a question's candidates: their own, and their lead over each other."""
+
+from collections.abc import Sequence
+
+from graph.adapters.passage_signs import Signs, vector_signs, word_signs
+from graph.adapters.question_signs import AskedQuestion
+from graph.adapters.sentence_signs import SentenceSigns, sentence_signs
+from graph.adapters.token_vectors import PassageVectors
+from ingest.documents import Candidate
+
+ReadSentence = tuple[SentenceSigns, Signs]
+
+POOL = 12
+"""Candidates, best first, that a passage is compared with."""
+
+FEWEST = 3
+"""Others below which no passage has a lead: among two or three, being the best says little."""
+
+LED = ("late", "cosine", "passage_late", "passage_dense")
+"""Signs whose lead counts. Where a question has an answer, the passage that states it stands out;
+where it has none, several are alike."""
+
+
+def pooled(candidates: Sequence[Candidate], among: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates, then the first POOL of `among` that are not there yet."""
+    pool = {candidate.chunk.chunk_id: candidate for candidate in candidates}
+    for other in among[:POOL]:
+        pool.setdefault(other.chunk.chunk_id, other)
+    return list(pool.values())
+
+
+def read_passages(
+    question: AskedQuestion,
+    pool: Sequence[Candidate],
+    vectors: Sequence[PassageVectors | None],
+) -> list[list[ReadSentence]]:
+    """For each passage its sentences, each with its own signs, as `passage_…` those of its
+    passage, and as `…_lead` how far it stands above the best of the other passages."""
+    found = [_read(question, *one) for one in zip(pool, vectors, strict=True)]
+    for name in LED:
+        best = [max((s[name] for _, s in read if name in s), default=None) for read in found]
+        for place, read in enumerate(found):
+            others = [value for n, value in enumerate(best) if n != place and value is not None]
+            rival = max(others) if len(others) >= FEWEST else None
+            for _, signs in read:
+                if name in signs:
+                    signs[f"{name}_lead"] = 0.0 if rival is None else signs[name] - rival
+    return found
+
+
+def _read(
+    question: AskedQuestion, candidate: Candidate, vectors: PassageVectors | None
+) -> list[ReadSentence]:
+    sentences = sentence_signs(question, candidate.chunk, vectors)
+    whole = word_signs(question, candidate)
+    if vectors is not None:
+        whole |= vector_signs(question, vectors, sentences)
+    shared = {f"passage_{name}": value for name, value in whole.items()}
+    return [(sentence, sentence.signs | shared) for sentence in sentences]
