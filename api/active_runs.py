@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from api.errors import Cancelled, ThreadBusy, TooManyRuns
+from api.errors import Cancelled, NotReady, ThreadBusy, TooManyRuns
 from graph.runner import Ask, Event, Runner
 from ingest.errors import NotFound, ServiceError
 from ingest.scope import Scope
@@ -25,16 +25,23 @@ class ActiveRun:
     task: asyncio.Task[None]
     first: Event
     rest: MemoryObjectReceiveStream[Event]
+    closing: asyncio.Event
     started_at: str = field(
         default_factory=lambda: datetime.now(UTC).isoformat("T", "milliseconds")
     )
 
     async def events(self) -> AsyncIterator[Event]:
-        """Raises Cancelled when another request cancels the run, else what the run raises."""
+        """Raises Cancelled when another request cancels the run, NotReady when the service goes
+        down, else what the run raises."""
         yield self.first
         async for event in self.rest:
             yield event
-        await _outcome(self.task)
+        try:
+            await _outcome(self.task)
+        except Cancelled:
+            if self.closing.is_set():
+                raise NotReady("the service is going down; ask again in a few seconds") from None
+            raise
 
     async def answer(self) -> dict[str, Any]:
         """The answer object of the whole run."""
@@ -52,6 +59,7 @@ class ActiveRuns:
         self._runs: dict[str, ActiveRun] = {}
         self._threads: set[tuple[str, str]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._closing = asyncio.Event()
 
     @asynccontextmanager
     async def start(self, runner: Runner, ask: Ask) -> AsyncIterator[ActiveRun]:
@@ -68,7 +76,7 @@ class ActiveRuns:
             self._tasks.add(task)
             try:
                 first = await _first(receive, task)
-                run = ActiveRun(ask, str(first.data["run_id"]), task, first, receive)
+                run = ActiveRun(ask, str(first.data["run_id"]), task, first, receive, self._closing)
                 self._runs[run.run_id] = run
                 try:
                     yield run
@@ -105,6 +113,8 @@ class ActiveRuns:
         await _end(run.task)
 
     async def close(self) -> None:
+        """Ends every run; its reader is told that the service goes down."""
+        self._closing.set()
         await asyncio.gather(*(_end(task) for task in list(self._tasks)))
 
     async def _pump(self, runner: Runner, ask: Ask, send: MemoryObjectSendStream[Event]) -> None:

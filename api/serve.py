@@ -1,5 +1,6 @@
 """Serves the app with uvicorn, and says in the lock file where local commands find it."""
 
+import asyncio
 import logging
 import os
 import secrets
@@ -8,6 +9,7 @@ import socket
 import sys
 
 import uvicorn
+from fastapi import FastAPI
 
 from api.app import create_app
 from api.request_id import WithRequestId
@@ -18,6 +20,37 @@ from ingest.errors import ConfigurationError
 
 EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 """What to say instead of an address that means all of them."""
+
+
+LEFT_TO_TELL_S = 2
+"""Seconds in which the readers of runs that outlived the grace are told so."""
+
+
+class Server(uvicorn.Server):
+    """Ends the runs that outlive the grace, before their connections are closed on them."""
+
+    def __init__(self, app: FastAPI, *, grace_s: int) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                timeout_graceful_shutdown=grace_s + LEFT_TO_TELL_S,
+            )
+        )
+        self._app = app
+        self._grace_s = grace_s
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        ending = asyncio.create_task(self._end_runs())
+        try:
+            await super().shutdown(sockets)
+        finally:
+            ending.cancel()
+
+    async def _end_runs(self) -> None:
+        await asyncio.sleep(self._grace_s)
+        await self._app.state.lifetime.runs.close()
 
 
 def serve(settings: Settings) -> None:
@@ -44,14 +77,7 @@ def serve(settings: Settings) -> None:
 
     _log_to_stderr()
     app = create_app(settings, token=token, opened=opened, ready=ready, failed=failed)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            timeout_graceful_shutdown=settings.api.shutdown_grace_s,
-        )
-    )
+    server = Server(app, grace_s=settings.api.shutdown_grace_s)
     # uvicorn raises the signal again once it is done; ending as asked is no failure.
     signal.signal(signal.SIGTERM, lambda number, frame: None)
     try:

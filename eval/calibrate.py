@@ -25,9 +25,6 @@ FIT_ONLY = ("triples", "excerpts")
 long document are not all that answers in it, so that a right sentence may count as wrong."""
 
 FOLDS = 5
-PARTIAL = 0.95
-"""What of the wanted precision an answer from ambiguous evidence must reach."""
-
 FEWEST = 40
 """Sentences that answer, without which a fit says nothing."""
 
@@ -54,9 +51,9 @@ def calibrate(
     Thresholds come from cross-validation that never parts a question, over the first KEEP
     passages of each; where a dataset has only answerable questions, half of them are made
     unanswerable by leaving out what answers them. `upper` is the lowest probability from which
-    the best sentences are right in `precision` of the cases, averaged over datasets; `partial`
-    likewise for PARTIAL of it; `lower` keeps `recall` of the passages that answer. Raises
-    ConfigurationError for fewer than FEWEST sentences that answer.
+    the best sentences are right in `precision` of the cases, averaged over datasets. `partial` is
+    the same: of what lay below, half was wrong on the tuning halves. `lower` keeps `recall` of the
+    passages that answer. Raises ConfigurationError for fewer than FEWEST sentences that answer.
     """
     rows = sentence_rows(passages)
     if rows.states.sum() < FEWEST:
@@ -74,7 +71,7 @@ def calibrate(
         answers[name] = fitted.model_copy(
             update={
                 "upper": upper,
-                "partial": min(upper, threshold_for(best, precision * PARTIAL)),
+                "partial": upper,
                 "lower": min(upper, lower_bound(passages, rows, held_out, recall)),
             }
         )

@@ -60,12 +60,12 @@ async def gather(settings: GraphSettings, sources: Sources) -> tuple[list[Passag
         for dataset in sets:
             await add(await ensure_base(corpus, dataset), dataset.questions, dataset.name)
         for questions, documents in golden:
-            name = _golden_base(documents)
-            await _ingest(corpus, documents, name)
+            name = golden_base(documents)
+            await ingest_golden(corpus, documents, name)
             await add(name, questions, documents.name)
         for folder, questions in excerpts:
-            name = _golden_base(folder / "corpora")
-            await _ingest(corpus, folder / "corpora", name)
+            name = golden_base(folder / "corpora")
+            await ingest_golden(corpus, folder / "corpora", name)
             await add(name, questions, EXCERPTS)
         if sources.triples is not None:
             triples = await load_triples(
@@ -75,13 +75,13 @@ async def gather(settings: GraphSettings, sources: Sources) -> tuple[list[Passag
         return passages, corpus.embedder.fingerprint
 
 
-def _golden_base(documents: Path) -> str:
+def golden_base(documents: Path) -> str:
     digest = hashlib.sha256(str(documents.resolve()).encode()).hexdigest()[:10]
     plain = re.sub(r"[^a-z0-9]+", "-", documents.name.lower()).strip("-")[:40]
     return f"golden-{plain}-{digest}"
 
 
-async def _ingest(corpus: Corpus, documents: Path, name: str) -> None:
+async def ingest_golden(corpus: Corpus, documents: Path, name: str) -> None:
     """Brings the base in line with the folder as it is now."""
     try:
         await corpus.index.documents(LOCAL, name)

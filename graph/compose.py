@@ -34,14 +34,19 @@ async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
     Loads no model: `service.corpus.embedder.load()` does, or the first question.
     """
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+    from threadpoolctl import threadpool_limits
 
-    async with open_index(settings) as corpus:
-        services, calibration = compose_services(settings, corpus)
-        runs = RunLog(corpus.folder.path / "runs.sqlite")
-        threads = str(corpus.folder.path / "threads.sqlite")
-        async with AsyncSqliteSaver.from_conn_string(threads) as checkpointer:
-            checkpointer.serde = plain_serializer()
-            graph = build(services, checkpointer)
+    # The reranker and the grader make many small products: BLAS threads wait for each other in a
+    # busy loop there, and take the cores from the model.
+    with threadpool_limits(1, user_api="blas"):
+        async with (
+            open_index(settings) as corpus,
+            AsyncSqliteSaver.from_conn_string(str(corpus.folder.path / "threads.sqlite")) as saver,
+        ):
+            saver.serde = plain_serializer()
+            services, calibration = compose_services(settings, corpus)
+            graph = build(services, saver)
+            runs = RunLog(corpus.folder.path / "runs.sqlite")
             runner = Runner(
                 graph=graph,
                 index=corpus.index,

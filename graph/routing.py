@@ -7,7 +7,7 @@ from langgraph.runtime import Runtime
 from nodes.budget import out_of_time, rewrites_left
 from nodes.check_grounding import REPAIRS
 from nodes.context import DEFAULTS, Context
-from nodes.grade_documents import has_correct
+from nodes.evidence import has_correct, usable
 from nodes.plan_queries import intent_of
 from nodes.state import State
 
@@ -56,7 +56,7 @@ def after_web_search(
         return "decline"
     if state.candidates:
         return "rerank"
-    return "generate" if state.evidence else "decline"
+    return "generate" if usable(state) else "decline"
 
 
 def after_generating(state: State) -> Literal["check_grounding", "decline"]:
@@ -75,4 +75,4 @@ def after_grounding(state: State) -> Literal["generate", "decline", "done"]:
 def _after_loops(state: State, context: Context) -> Literal["generate", "web_search", "decline"]:
     if context.web and not state.web_searched and not out_of_time(state, context):
         return "web_search"
-    return "generate" if state.evidence else "decline"
+    return "generate" if usable(state) else "decline"

@@ -1,17 +1,24 @@
 """The graph for LangGraph Studio: the same one, without a checkpointer of its own."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import asyncio
+from contextlib import AsyncExitStack
 
 from graph.builder import Graph, build
 from graph.compose import compose_services
 from graph.settings import GraphSettings
 from ingest.compose import open_index
 
+_opening = asyncio.Lock()
+_opened: list[tuple[Graph, AsyncExitStack]] = []
 
-@asynccontextmanager
-async def corrective_rag() -> AsyncIterator[Graph]:
-    """Studio brings its own checkpointer. Opening loads no model."""
-    async with open_index(GraphSettings()) as corpus:
-        services, _ = compose_services(GraphSettings(), corpus)
-        yield build(services)
+
+async def corrective_rag() -> Graph:
+    """Opened once, at the first request, and held until the process ends: Studio asks for it at
+    every request, and the data folder has one holder. Opening loads no model."""
+    async with _opening:
+        if not _opened:
+            stack = AsyncExitStack()
+            corpus = await stack.enter_async_context(open_index(GraphSettings()))
+            services, _ = await asyncio.to_thread(compose_services, GraphSettings(), corpus)
+            _opened.append((build(services), stack))
+    return _opened[0][0]

@@ -6,8 +6,8 @@ from langgraph.runtime import Runtime
 
 from nodes.citations import citations_problem
 from nodes.context import DEFAULTS, Context
+from nodes.evidence import has_correct
 from nodes.fallback import or_fallback
-from nodes.grade_documents import has_correct
 from nodes.ports import GroundingChecker, Sources, SourceTexts
 from nodes.state import Sentence, State, Support, Update
 from nodes.web_search import WEB_REVISION

@@ -52,6 +52,6 @@ def _reason(state: State, context: Context) -> Reason:
         return "dependency_down"
     if out_of_time(state, context):
         return "budget"
-    if state.repairs:
+    if state.rejected:
         return "ungrounded"
     return "no_evidence"

@@ -5,19 +5,20 @@ from dataclasses import replace
 from langgraph.runtime import Runtime
 
 from nodes.context import DEFAULTS, Context
+from nodes.evidence import usable
 from nodes.fallback import or_fallback
-from nodes.grade_documents import has_correct
 from nodes.ports import Generator
-from nodes.state import Evidence, State, Update
+from nodes.state import State, Update
 
 
 async def generate(state: State, runtime: Runtime[Context], *, generator: Generator) -> Update:
     """A draft of cited sentences; empty where the evidence holds no answer."""
     context = runtime.context or DEFAULTS
+    evidence = usable(state)
     draft, faults = await or_fallback(
         generator.generate(
             state.standalone,
-            usable(state.evidence),
+            evidence,
             limit=context.sentences,
             rejected=state.rejected,
         ),
@@ -42,14 +43,7 @@ async def generate(state: State, runtime: Runtime[Context], *, generator: Genera
         "spent": spent,
         "summary": {
             "sentences": [s.text for s in draft.sentences],
-            "evidence": len(usable(state.evidence)),
+            "evidence": len(evidence),
             "without": state.rejected,
         },
     }
-
-
-def usable(evidence: list[Evidence]) -> list[Evidence]:
-    """The correct evidence, and only where there is none the ambiguous."""
-    if has_correct(evidence):
-        return [e for e in evidence if e.grade.verdict == "correct"]
-    return evidence

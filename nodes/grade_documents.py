@@ -42,11 +42,6 @@ async def grade_documents(state: State, runtime: Runtime[Context], *, grader: Gr
     }
 
 
-def has_correct(evidence: Sequence[Evidence]) -> bool:
-    """Enough to generate from: at least one passage graded correct."""
-    return any(e.grade.verdict == "correct" for e in evidence)
-
-
 async def _checked(
     grader: Grader, state: State, chosen: list[Candidate], context: Context
 ) -> GradedPassages:

@@ -17,6 +17,10 @@ PAGE = {
 }
 
 
+def _silent(write: Write, closing: threading.Event) -> None:
+    closing.wait(30)
+
+
 class FakeTavily:
     """What the next searches get, and the bodies and keys that came in."""
 
@@ -39,7 +43,7 @@ class FakeTavily:
         self.status, self.body = status, body
 
     def hangs(self) -> None:
-        self.body = lambda write, closing: closing.wait(30) and None
+        self.body = _silent
 
     def drips(self) -> None:
         """A byte now and then: every single read is in time, the whole never."""

@@ -258,7 +258,7 @@ async def test_no_sentence_at_all_is_refused() -> None:
     generator.generate = empty_draft  # type: ignore[method-assign]
     state = await run(ports(generator=generator))
     assert route(state) == f"{START} {ANSWER} decline"
-    assert ended(state) == ("refused", "ungrounded")
+    assert ended(state) == ("refused", "no_evidence")
 
 
 async def empty_draft(*args: Any, **more: Any) -> Any:

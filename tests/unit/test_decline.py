@@ -23,8 +23,8 @@ def runtime(**options: Any) -> Any:
     [
         ({}, "no_evidence"),
         ({"web_searched": True, "loops_over": "x"}, "no_evidence"),
-        ({"repairs": 1}, "ungrounded"),
-        ({"repairs": 2}, "ungrounded"),
+        ({"repairs": 1}, "no_evidence"),
+        ({"repairs": 2, "rejected": ["x"]}, "ungrounded"),
         (LATE, "budget"),
         ({"repairs": 1} | LATE, "budget"),
         ({"failed": "the search could not run"}, "dependency_down"),
