@@ -30,10 +30,8 @@ FEWEST = 40
 
 INDEX_SIGNS = ("passage_bm25", "passage_dense", "passage_dense_lead")
 VECTOR_SIGNS = (
-    "late", "late_weakest", "late_lost", "cosine", "passage_cosine",
-    "passage_late", "passage_late_weakest", "passage_sentence_coverage",
-    "passage_sentence_cosine", "passage_type_missing", "passage_length",
-    "late_lead", "cosine_lead", "passage_late_lead",
+    "late", "late_weakest", "late_lost", "late_lead", "cosine", "cosine_lead",
+    "passage_late", "passage_late_lead", "passage_type_missing", "passage_length",
 )  # fmt: skip
 LEFT_OUT: dict[str, tuple[str, ...]] = {
     "full": (),

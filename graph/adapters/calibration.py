@@ -13,13 +13,12 @@ from ingest.errors import ConfigurationError
 ALL_SIGNS = frozenset(
     """around asks_other cosine cosine_lead coverage lacks_kind late late_lead late_lost
     late_weakest literals_missing names_missing new_value new_words numbers_missing
-    passage_bm25 passage_cosine passage_coverage passage_dense passage_dense_lead
-    passage_head_coverage passage_late passage_late_lead passage_late_weakest passage_length
-    passage_literals_missing passage_names_missing passage_negation_differs
-    passage_numbers_missing passage_question_length passage_sentence_cosine
-    passage_sentence_coverage passage_type_missing""".split()
+    passage_bm25 passage_coverage passage_dense passage_dense_lead passage_head_coverage
+    passage_late passage_late_lead passage_length passage_literals_missing
+    passage_names_missing passage_negation_differs passage_numbers_missing
+    passage_question_length passage_type_missing""".split()
 )
-"""What graph/adapters/answer_scorer.py computes."""
+"""What graph/adapters/pool_signs.py computes."""
 
 SHIPPED = Path(__file__).parent.parent / "calibrations" / "all-minilm-l6-v2.json"
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from graph.adapters.question_signs import NEGATION, AskedQuestion, missing, share, text_stems
-from graph.adapters.sentence_signs import SentenceSigns, weakest
+from graph.adapters.sentence_signs import SentenceSigns
 from graph.adapters.token_vectors import PassageVectors, max_sim
 from ingest.documents import Candidate
 
@@ -34,20 +34,17 @@ def word_signs(question: AskedQuestion, candidate: Candidate) -> Signs:
 def vector_signs(
     question: AskedQuestion, vectors: PassageVectors, sentences: list[SentenceSigns]
 ) -> Signs:
-    """What the token vectors show: cosines in [-1, 1], `length` the logarithm of the tokens."""
+    """What the token vectors show: `late` in [-1, 1], `length` the logarithm of the tokens.
+
+    The passage's own cosine and what repeats its best sentence are left out: such signs only
+    weighed against each other, and measured no better.
+    """
     tokens = vectors.tokens.astype(np.float32)
     late = (
         max_sim(question.tokens, tokens) if question.tokens is not None else np.zeros(0, np.float32)
     )
-    sentence = question.sentence
     return {
-        "cosine": float(vectors.sentence.astype(np.float32) @ sentence)
-        if sentence is not None
-        else 0.0,
         "late": float(late.mean()) if len(late) else 0.0,
-        "late_weakest": weakest(late),
-        "sentence_coverage": max((s.signs["coverage"] for s in sentences), default=0.0),
-        "sentence_cosine": max((s.signs["cosine"] for s in sentences), default=0.0),
         "type_missing": float(not any(s.holds for s in sentences)),
         "length": float(np.log1p(len(tokens))),
     }
