@@ -16,14 +16,14 @@ async def retrieve(state: State, runtime: Runtime[Context], *, index: Retriever)
     """Candidates, best first. When the search cannot run, the run fails closed."""
     context = runtime.context or DEFAULTS
     loop = state.spent.rewrites
-    queries = [query.text for query in state.queries if query.loop in (0, loop)]
+    queries = list(dict.fromkeys(q.text for q in state.queries if q.loop in (0, loop)))
     filters = state.filters if state.wide else state.filters + state.derived_filters
     found, faults = await or_fallback(
         index.search(
             context.scope,
             state.knowledge_base,
             state.standalone,
-            list(dict.fromkeys(queries)),
+            queries,
             limit=context.candidates * (WIDER if state.wide else 1),
             filters=filters,
             fusion=context.fusion,

@@ -56,7 +56,7 @@ class FakeTavily:
 
 
 @contextmanager
-def fake_tavily() -> Iterator[FakeTavily]:
+def fake_tavily(port: int = 0) -> Iterator[FakeTavily]:
     """A running server; `CRAG_WEB__BASE_URL` takes its url."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -83,7 +83,7 @@ def fake_tavily() -> Iterator[FakeTavily]:
         def log_message(self, format: str, *args: Any) -> None:
             """Quiet."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     server.daemon_threads = True
     tavily = FakeTavily(f"http://127.0.0.1:{server.server_port}")
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
@@ -95,3 +95,17 @@ def fake_tavily() -> Iterator[FakeTavily]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+if __name__ == "__main__":
+    with fake_tavily(port=8099) as running:
+        running.gives(
+            {
+                "url": "https://example.org/gateways",
+                "title": "Gateways compared",
+                "content": "The housing of the Q-Hub 200 is light grey. Others are black.",
+                "score": 0.9,
+            }
+        )
+        print(f"one page about gateways, at {running.url}; interrupt to end", flush=True)
+        threading.Event().wait()
