@@ -33,7 +33,7 @@ class Credentials:
                 f"this service has no keys and answers this machine only, not as {host[:80]}; "
                 "set CRAG_API__KEYS to serve it under that name"
             )
-        if self.local_only and origin and not _is_local_name(urlsplit(origin).hostname or ""):
+        if self.local_only and origin and not _is_local_name(_host_of(origin)):
             raise Unauthorized(
                 f"this service has no keys and takes nothing from the web page {origin[:80]}"
             )
@@ -43,6 +43,14 @@ class Credentials:
         """Every key is compared, in constant time, whichever matches."""
         matches = [hmac.compare_digest(given, key) for key in self.keys]
         return any(matches)
+
+
+def _host_of(origin: str) -> str:
+    """Empty for what is no address."""
+    try:
+        return urlsplit(origin).hostname or ""
+    except ValueError:
+        return ""
 
 
 def credentials(settings: Settings, token: str | None) -> Credentials:

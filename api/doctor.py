@@ -2,6 +2,7 @@
 
 import os
 import platform
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from api.settings import Settings, check_exposure, is_loopback
 from ingest.data_folder import FORMAT, holder_of, is_held
 from ingest.errors import ConfigurationError, ServiceError
+from ingest.settings import PREFIX
 
 PACKAGES = (
     "langgraph",
@@ -32,6 +34,7 @@ def examine(settings: Settings) -> dict[str, Any]:
         "model": _model(problems),
         "data_folder": _data_folder(settings, problems),
         "service": _service(settings, problems),
+        "settings": _changed(settings, problems),
         "web_search": {"configured": settings.web.tavily_api_key is not None},
         "machine": _machine(),
         "problems": problems,
@@ -54,10 +57,33 @@ def report_lines(report: dict[str, Any]) -> list[str]:
         f"Web search   {'configured' if web else 'off: CRAG_WEB__TAVILY_API_KEY is not set'}",
         f"Machine      {machine['cores']} cores, {memory}",
     ]
+    changed = [f"  {name}={value}" for name, value in report["settings"].items()]
+    lines += [f"Settings     {len(changed)} not the default", *changed]
     for base in folder["knowledge_bases"]:
         lines.append(f"  {base['name']}: {base['documents']} documents, {base['chunks']} passages")
     problems = [f"Problem: {problem}" for problem in report["problems"]]
     return [*lines, *(problems or ["Everything that the service needs is there."])]
+
+
+def _changed(settings: Settings, problems: list[str]) -> dict[str, Any]:
+    """Settings of this environment that are not the default, by name; secrets are masked."""
+    from graph.adapters.calibration import load_calibration
+    from graph.compose import open_reranker
+
+    try:
+        load_calibration(settings.grade.calibration)
+        open_reranker(settings, None)
+    except ConfigurationError as error:
+        problems.append(error.message)
+    return dict(_flat(PREFIX, settings.model_dump(mode="json", exclude_defaults=True)))
+
+
+def _flat(prefix: str, section: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in section.items():
+        if isinstance(value, dict):
+            yield from _flat(f"{prefix}{name.upper()}__", value)
+        else:
+            yield f"{prefix}{name.upper()}", value
 
 
 def _packages(problems: list[str]) -> dict[str, str | None]:

@@ -48,4 +48,4 @@ def _named(event: Event, deltas: bool) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _sse(seq: int, name: str, data: dict[str, Any]) -> ServerSentEvent:
-    return ServerSentEvent(raw_data=json.dumps(data, ensure_ascii=False), event=name, id=str(seq))
+    return ServerSentEvent(raw_data=json.dumps(data), event=name, id=str(seq))

@@ -1,9 +1,12 @@
 """Opens the one graph: api, eval, Studio and the command line all come in here."""
 
 import importlib
+import inspect
+import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from graph.builder import Graph, build
@@ -41,7 +44,7 @@ async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
     with threadpool_limits(1, user_api="blas"):
         async with (
             open_index(settings) as corpus,
-            AsyncSqliteSaver.from_conn_string(str(corpus.folder.path / "threads.sqlite")) as saver,
+            AsyncSqliteSaver.from_conn_string(_threads(corpus.folder.path)) as saver,
         ):
             saver.serde = plain_serializer()
             services, calibration = compose_services(settings, corpus)
@@ -59,6 +62,19 @@ async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
                 yield Service(runner, graph, corpus, runs, services, settings)
             finally:
                 runs.close()
+
+
+def _threads(folder: Path) -> str:
+    """The file of conversations. Raises ConfigurationError where it cannot be read."""
+    path = folder / "threads.sqlite"
+    try:
+        with closing(sqlite3.connect(path)) as threads:
+            threads.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.Error as error:
+        raise ConfigurationError(
+            f"the conversations {path}: {error}; move the file away to begin anew"
+        ) from error
+    return str(path)
 
 
 def compose_services(settings: GraphSettings, corpus: Corpus) -> tuple[Services, str]:
@@ -110,10 +126,25 @@ def open_reranker(settings: GraphSettings, vectors: Any) -> Any:
     if kind == "none":
         return NoReranker()
     if ":" in kind:
-        return load_adapter(kind)(settings.rerank)
+        return _own_reranker(kind, settings)
     raise ConfigurationError(
         f"CRAG_RERANK__KIND: unknown {kind!r}; known: late_interaction, none, package.module:Class"
     )
+
+
+def _own_reranker(kind: str, settings: GraphSettings) -> Any:
+    """A class of the user's, made with the settings of the section."""
+    made = load_adapter(kind)
+    try:
+        reranker = made(settings.rerank)
+    except TypeError as error:
+        raise ConfigurationError(
+            f"CRAG_RERANK__KIND: {kind} cannot be made with one argument, the rerank settings: "
+            f"{error}"
+        ) from error
+    if not inspect.iscoroutinefunction(getattr(reranker, "rerank", None)):
+        raise ConfigurationError(f"CRAG_RERANK__KIND: {kind} has no `async def rerank`")
+    return reranker
 
 
 def load_adapter(name: str) -> Any:

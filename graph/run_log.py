@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graph.answer import Answer
-from ingest.errors import NotFound
+from ingest.errors import ConfigurationError, NotFound
 from ingest.scope import Scope
 
 T = TypeVar("T")
@@ -29,10 +29,15 @@ KEPT = 10_000
 class RunLog:
     def __init__(self, path: Path | str) -> None:
         self._lock = threading.Lock()
-        self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        self._db.executescript(SCHEMA)
+        try:
+            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.executescript(SCHEMA)
+        except sqlite3.Error as error:
+            raise ConfigurationError(
+                f"the log of runs {path}: {error}; move the file away to begin a new one"
+            ) from error
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="run-log")
 
     async def add(self, scope: Scope, knowledge_base: str, answer: Answer) -> None:
@@ -55,7 +60,7 @@ class RunLog:
 
     def _add(self, scope: Scope, base: str, answer: Answer) -> None:
         created = datetime.now(UTC).isoformat(timespec="milliseconds")
-        body = json.dumps(answer.as_json(), ensure_ascii=False)
+        body = json.dumps(answer.as_json())
         total = answer.timings["total_ms"]
         values = (answer.run_id, scope.tenant, base, created, answer.outcome, answer.reason)
         with self._lock:

@@ -17,24 +17,30 @@ def ingest(
     path: Annotated[Path, typer.Argument(help="A file or a folder.")],
     knowledge_base: Base,
     delete_missing: Annotated[
-        bool, typer.Option(help="Delete documents whose file is gone from the folder.")
+        bool, typer.Option(help="Delete documents that are not in this folder.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Bring a knowledge base in line with a folder.
+    """Bring a knowledge base in line with a folder: documents are named by their path in it.
 
     Exits 0 when all files were read, 3 when some failed, 1 when none could be read.
     """
     import time
     from dataclasses import asdict
 
+    from ingest.errors import InvalidRequest
     from ingest.local import ingest_here
+    from ingest.pipeline import files_below
     from ingest.progress import STATES, shown_progress, summary_line
     from ingest.remote import here_or_through
     from ingest.settings import read
     from ingest.through_server import ingest_through
 
     settings = read(context.obj)
+    files = len(files_below(path))
+    if delete_missing and not files:
+        raise InvalidRequest(f"{path} has no files: --delete-missing would empty {knowledge_base}")
+    print(f"reading {files} files of {path}", file=sys.stderr)
     started = time.monotonic()
     with shown_progress() as on_result:
         what = (path, knowledge_base, delete_missing, on_result)

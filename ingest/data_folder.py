@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -12,6 +13,10 @@ FORMAT = 1
 """Grows when what lies in the folder changes its shape; another number is refused."""
 
 
+FEWEST_FREE = 128 * 2**20
+"""Bytes that must be free before the store is opened or written."""
+
+
 @dataclass(frozen=True)
 class Holder:
     """Who holds the folder. A server states its `url` and a `token` for local commands."""
@@ -19,6 +24,16 @@ class Holder:
     pid: int
     url: str | None = None
     token: str | None = None
+
+
+def check_space(path: Path) -> None:
+    """Raises ConfigurationError when the disk is all but full: the store maps its files into
+    memory, and a write that finds no room there would end the process."""
+    free = shutil.disk_usage(path).free
+    if free < FEWEST_FREE:
+        raise ConfigurationError(
+            f"the disk of {path} has {free // 2**20} MB left; {FEWEST_FREE // 2**20} MB are needed"
+        )
 
 
 class DataFolder:
@@ -41,6 +56,7 @@ class DataFolder:
             os.close(self._lock)
             raise DataFolderHeld(held_by(path)) from None
         try:
+            check_space(path)
             self._check_format()
             self.announce(Holder(os.getpid()))
         except BaseException:

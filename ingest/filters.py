@@ -60,4 +60,7 @@ def _scalars(key: str, value: object) -> list[str]:
         raise InvalidFilter(f"filter {key!r} takes 1 to {MAX_VALUES} values")
     if not all(isinstance(v, str | int) and not isinstance(v, bool) for v in values):
         raise InvalidFilter(f"filter {key!r} takes text or whole numbers")
-    return [str(v) for v in values]
+    texts = [str(v) for v in values]
+    if any("\ud800" <= char <= "\udfff" for text in texts for char in text):
+        raise InvalidFilter(f"filter {key!r} is no valid UTF-8 text")
+    return texts

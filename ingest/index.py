@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from ingest.documents import Candidate
-from ingest.errors import NotFound
+from ingest.errors import DependencyError, NotFound
 from ingest.filters import Filters
 from ingest.fusion import best_first, blend, rrf
 from ingest.live import LiveBase, LiveBases
@@ -87,6 +87,8 @@ class Index:
                 for query in queries
             )
         )
+        if not any(found) and await self._is_lost(scope, live):
+            raise DependencyError(f"the passages of {live.name} are gone; ingest its folder again")
         merged: dict[str, Candidate] = {}
         for query, hits in zip(queries, found, strict=True):
             for candidate in _fused(query, hits, fusion, self._dense_weight):
@@ -95,6 +97,11 @@ class Index:
             merged = await self._against(scope, live.name, vectors[question], merged)
         order = best_first({key: c.scores["fused"] for key, c in merged.items()})
         return [merged[key] for key in order]
+
+    async def _is_lost(self, scope: Scope, live: LiveBase) -> bool:
+        """Whether there are documents and not one of their passages."""
+        wanted = any(document.chunks for document in live.documents.values())
+        return wanted and not await self._store.count(scope.tenant, live.name)
 
     async def documents(self, scope: Scope, knowledge_base: str) -> list[DocumentRecord]:
         """Live documents that this scope may read, by source."""

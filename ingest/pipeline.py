@@ -68,12 +68,14 @@ async def ingest(
 ) -> IngestReport:
     """Brings the base in line with a file or folder; an unchanged file costs no embedding.
 
-    Raises InvalidRequest where there is nothing at `path`. A file that cannot be read is a
+    Where the store lost passages, every file is embedded again. Raises InvalidRequest where there
+    is nothing at `path`. A file that cannot be read is a
     result, and what the base knew of it before goes on answering.
     """
     sources = files_below(path)
     total = len(sources)
     known = {d.source: d for d in await index.documents(scope, knowledge_base)}
+    complete = await writer.is_complete(scope, knowledge_base, known.values())
     results: list[FileResult] = []
 
     def told(result: FileResult) -> None:
@@ -82,7 +84,8 @@ async def ingest(
 
     async with _Groups(known, scope, knowledge_base, writer, told) as groups:
         for source, file in sources:
-            outcome = await _read(source, file, known.get(source), scope, knowledge_base, writer)
+            before = known.get(source) if complete else None
+            outcome = await _read(source, file, before, scope, knowledge_base, writer)
             if isinstance(outcome, FileResult):
                 told(outcome)
             else:
@@ -214,7 +217,8 @@ def _result(record: DocumentRecord, state: FileState) -> FileResult:
 
 
 def files_below(path: Path) -> list[tuple[str, Path]]:
-    """(name, file) of every file below a folder, sorted, without hidden ones; or the one file.
+    """(name, file) of every file below a folder, sorted; or the one file. Without hidden ones, and
+    without links that lead out of the folder.
 
     Raises InvalidRequest where there is nothing.
     """
@@ -222,9 +226,12 @@ def files_below(path: Path) -> list[tuple[str, Path]]:
         return [(path.name, path)]
     if not path.is_dir():
         raise InvalidRequest(f"there is no file or folder {path}")
+    root = path.resolve()
     found = [(file.relative_to(path), file) for file in sorted(path.rglob("*"))]
     return [
         (relative.as_posix(), file)
         for relative, file in found
-        if file.is_file() and not any(part.startswith(".") for part in relative.parts)
+        if file.is_file()
+        and not any(part.startswith(".") for part in relative.parts)
+        and file.resolve().is_relative_to(root)
     ]

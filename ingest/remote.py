@@ -1,6 +1,8 @@
 """Works through the server that holds the data folder, with the token in its lock file."""
 
 import json
+import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,12 +19,16 @@ from ingest.errors import (
     ServiceError,
     UnknownKnowledgeBase,
 )
+from ingest.settings import PREFIX
 
 READY_WITHIN_S = 60.0
 """How long a starting server may load its models."""
 
 ANNOUNCED_WITHIN_S = 3.0
 """How long a starting server may hold the folder before it says its address."""
+
+NOT_FOR_A_RUN = ("CRAG_TEST_", "CRAG_DATA_DIR", "CRAG_HOST", "CRAG_PORT")
+"""Settings that a command through a server uses itself, or that only a server start needs."""
 
 T = TypeVar("T")
 
@@ -118,7 +124,16 @@ def here_or_through(data_dir: Path, here: Callable[[], T], through: Callable[[Cl
             if client is None:
                 raise
     with client:
+        _say_ignored()
         return through(client)
+
+
+def _say_ignored() -> None:
+    """A server has its own settings: those of the command's environment change nothing."""
+    ignored = [n for n in os.environ if n.startswith(PREFIX) and not n.startswith(NOT_FOR_A_RUN)]
+    if ignored:
+        names = ", ".join(sorted(ignored))
+        print(f"note: the running server has its own settings; ignored: {names}", file=sys.stderr)
 
 
 def server_for(data_dir: Path) -> Client | None:

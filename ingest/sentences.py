@@ -6,7 +6,7 @@ from collections.abc import Iterator
 _ABBREVIATIONS = frozenset(
     "e.g i.e eg ie cf vs viz approx resp incl excl dept mr mrs ms mx dr prof st sr sra hr hrn fr"
     " gen gov sen rep col capt rev hon al bzw ca evtl ggf inkl exkl zzgl vgl sog mio mrd tsd"
-    " z.b d.h u.a i.d.r o.g s.o s.u v.a z.t u.u m.e p.ex par.ex".split()
+    " inc ltd corp z.b d.h u.a i.d.r o.g s.o s.u v.a z.t u.u m.e p.ex par.ex".split()
 )
 _BEFORE_FIGURES = frozenset(
     "no nr nos fig figs sec art abs vol p pp ch max min mind ver tel abb tab kap s z ziff eq est"

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -140,6 +140,11 @@ class Writer:
         """Deletes the chunks of revisions that never went live or were replaced; their number."""
         async with self._writing:
             return await self._sweep()
+
+    async def is_complete(self, scope: Scope, base: str, known: Iterable[DocumentRecord]) -> bool:
+        """Whether the store has as many chunks of the base as these records say, or more."""
+        wanted = sum(record.chunks for record in known)
+        return await self._store.count(scope.tenant, base) >= wanted
 
     async def optimize(self) -> None:
         await self._store.optimize()

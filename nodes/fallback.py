@@ -1,5 +1,7 @@
 """The one place where a failed port becomes a recorded fallback."""
 
+import logging
+import re
 from collections.abc import Awaitable
 from typing import TypeVar
 
@@ -7,6 +9,11 @@ from ingest.errors import ServiceError
 from nodes.state import Degraded
 
 T = TypeVar("T")
+
+log = logging.getLogger("crag.nodes")
+
+PATH = re.compile(r"(?<![\w:/.])/(?:[^\s/:'\"]+/)+[^\s/:'\"]*")
+"""A path of this machine: an answer goes to people who must not learn it. The log has it."""
 
 MAX_DETAIL = 200
 """Code points of an error's text that are kept."""
@@ -24,4 +31,6 @@ async def or_fallback(
         return await work, []
     except Exception as error:
         kind = error.code if isinstance(error, ServiceError) else type(error).__name__
-        return instead, [Degraded(node, kind, fallback, str(error)[:MAX_DETAIL])]
+        log.warning("%s fell back (%s): %s", node, fallback, error)
+        detail = PATH.sub("(a file)", str(error))[:MAX_DETAIL]
+        return instead, [Degraded(node, kind, fallback, detail)]

@@ -34,6 +34,8 @@ class LateInteractionReranker:
                 candidate.chunk.chunk_id: float(
                     np.mean(max_sim(asked.tokens, vectors.tokens.astype(np.float32)))
                 )
+                if len(asked.tokens)
+                else 0.0
                 for candidate, vectors in zip(candidates, passages, strict=True)
             }
         )

@@ -13,6 +13,10 @@ ReadSentence = tuple[SentenceSigns, Signs]
 POOL = 12
 """Candidates, best first, that a passage is compared with."""
 
+HIGHEST = 0.12
+"""A lead above this says no more. In a small base of mixed topics every passage on the question's
+topic stands far above the others, whether or not it answers."""
+
 FEWEST = 3
 """Others below which no passage has a lead: among two or three, being the best says little."""
 
@@ -44,7 +48,8 @@ def read_passages(
             rival = max(others) if len(others) >= FEWEST else None
             for _, signs in read:
                 if name in signs:
-                    signs[f"{name}_lead"] = 0.0 if rival is None else signs[name] - rival
+                    lead = 0.0 if rival is None else signs[name] - rival
+                    signs[f"{name}_lead"] = min(lead, HIGHEST)
     return found
 
 

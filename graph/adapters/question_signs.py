@@ -11,6 +11,10 @@ from nodes.answer_type import AnswerType, expected_type
 from nodes.words import ALL_STOP_WORDS, content_words, guess_language, literals, stem, words
 
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+VALUE = re.compile(
+    r"\b\w*\d[\w.,:/%\-]*|--?[a-z][\w\-=]+|\b[A-Z]\w*[_+]\w+|[„“\"`][^„“”\"`]{2,60}[“”\"`]"
+)
+"""What states a value: a number, a code, a flag, a key, a quoted name."""
 NAME = re.compile(r"(?<=[\w,;:] )[A-ZÄÖÜ][\w\-]{2,}")
 NEGATION = re.compile(
     r"\b(?:not|no|never|cannot|can't|don't|doesn't|without|except|nicht|kein\w*|nie|ohne|nunca"
@@ -30,6 +34,7 @@ class AskedQuestion:
     literals: frozenset[str]
     numbers: frozenset[str]
     names: frozenset[str]
+    values: frozenset[str]
     negated: bool
     sentence: Vector | None = None
     tokens: Vector | None = None
@@ -47,6 +52,7 @@ def read_question(question: str, encoded: Encoded | None = None) -> AskedQuestio
         literals=frozenset(token.lower() for token in literals(question)),
         numbers=frozenset(NUMBER.findall(question)),
         names=frozenset(name.lower() for name in names),
+        values=frozenset(VALUE.findall(question)),
         negated=bool(NEGATION.search(question)),
         sentence=encoded.sentence if encoded else None,
         tokens=encoded.tokens[_content(question, encoded)] if encoded else None,

@@ -1,22 +1,16 @@
 """Signs that one sentence of a passage states what a question asks for."""
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graph.adapters.question_signs import AskedQuestion, missing, share, text_stems
+from graph.adapters.question_signs import VALUE, AskedQuestion, missing, share, text_stems
 from graph.adapters.token_vectors import PassageVectors
 from ingest.documents import Chunk
 from ingest.ports import Vector
 from ingest.sentences import sentence_spans
 from nodes.answer_type import AnswerType, holds_type
-
-VALUE = re.compile(
-    r"\w*\d[\w.,:/%\-]*|--?[a-z][\w\-=]+|\b[A-Z]\w*[_+]\w+|[„“\"`][^„“”\"`]{2,60}[“”\"`]"
-)
-"""What states a value: a number, a code, a flag, a key, a quoted name."""
 
 NEIGHBOURHOOD = 120
 """Code points before a sentence that may name what it speaks of."""
@@ -46,12 +40,14 @@ def sentence_signs(
 ) -> list[SentenceSigns]:
     """Each quotable unit of the passage, in order; without `vectors` only the signs of words.
 
-    Cosines are in [-1, 1], shares in [0, 1]; `around` counts the heading and what stands before.
+    Cosines are in [-1, 1], shares in [0, 1]; `around` counts the heading and what stands before. A
+    question and the title itself answer nothing.
     """
     head = f"{chunk.title} {chunk.heading}"
     spans = sentence_spans(chunk.text)
     by_words = [_word_signs(question, chunk.text, head, start, end) for start, end in spans]
     by_vectors = _vector_signs(question, vectors, spans) if vectors else [{}] * len(spans)
+    headings = {part.strip().lower() for part in (chunk.title, *chunk.heading.split(" > "))}
     found = []
     for (start, end), words, late in zip(spans, by_words, by_vectors, strict=True):
         text = chunk.text[start:end]
@@ -59,6 +55,7 @@ def sentence_signs(
         eligible = (
             (holds or question.kind not in NEEDS_ITS_KIND)
             and not text.rstrip().endswith("?")
+            and text.strip("#*. ").lower() not in headings
             and words["new_words"] > 0
         )
         found.append(SentenceSigns(start, end, text, holds, eligible, words | late))
@@ -77,7 +74,7 @@ def _word_signs(
         "around": share(question.stems, stems | around | text_stems(head, question.language)),
         "lacks_kind": float(not holds_type(text, question.kind)),
         "asks_other": float(question.kind == "other"),
-        "new_value": float(bool(set(VALUE.findall(text)) - set(VALUE.findall(question.text)))),
+        "new_value": float(bool(set(VALUE.findall(text)) - question.values)),
         "literals_missing": missing(question.literals, named.lower()),
         "names_missing": missing(question.names, named.lower()),
         "numbers_missing": missing(question.numbers, named),

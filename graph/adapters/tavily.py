@@ -20,6 +20,9 @@ from graph.settings import WebSettings
 from ingest.errors import DependencyError, DependencyTimeout
 from nodes.ports import WebResult
 
+MAX_CONTENT = 20_000
+"""Characters of a page that are read; far more than what is graded of it."""
+
 KINDS: dict[type[Exception], str] = {
     BadRequestError: "web_bad_request",
     InvalidAPIKeyError: "web_invalid_key",
@@ -109,7 +112,9 @@ def _results(answer: object) -> list[WebResult]:
         raise DependencyError("the web search sent no result list", code="web_bad_answer")
     return [
         WebResult(
-            str(e["url"]), str(e.get("title") or e["url"])[:200], " ".join(e["content"].split())
+            str(e["url"]),
+            str(e.get("title") or e["url"])[:200],
+            " ".join(e["content"][:MAX_CONTENT].split()),
         )
         for e in entries
         if isinstance(e, Mapping)

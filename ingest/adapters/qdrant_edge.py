@@ -25,8 +25,9 @@ from ingest.adapters.edge_filters import revision_filter, scope_filter
 from ingest.adapters.edge_queries import arms, complete
 from ingest.adapters.edge_shards import EdgeShards
 from ingest.adapters.payload import to_chunk, to_payload
+from ingest.data_folder import check_space
 from ingest.documents import Chunk
-from ingest.errors import DependencyError
+from ingest.errors import DependencyError, ServiceError
 from ingest.filters import Filters
 from ingest.ports import Hit, QueryVectors, StoredChunk
 from ingest.scope import Scope
@@ -50,6 +51,7 @@ class QdrantEdgeStore:
     def __init__(
         self, folder: Path, dimension: int, *, threads: int = 4, kept_chunks: int = KEPT_CHUNKS
     ) -> None:
+        self._folder = folder
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="qdrant-edge")
         self._shards = EdgeShards(folder, dimension, self._start_warming)
         self._chunks = ChunkCache(kept_chunks)
@@ -101,10 +103,13 @@ class QdrantEdgeStore:
     async def _run(self, work: Callable[[], T]) -> T:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+        except ServiceError:
+            raise
         except Exception as error:
             raise DependencyError(f"the embedded Qdrant store failed: {error}") from error
 
     def _upsert(self, chunks: Sequence[StoredChunk]) -> None:
+        check_space(self._folder.parent)
         for path, group in self._by_shard(chunks).items():
             shard = self._shards.get(path, create=True)
             if shard is not None:
