@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 log = logging.getLogger("crag.nodes")
 
-PATH = re.compile(r"(?<![\w:/.])/(?:[^\s/:'\"]+/)+[^\s/:'\"]*")
+PATH = re.compile(r"file:/+\S+|(?<![\w/.])/(?:[^\s/:'\"]+/)+[^\s/:'\"]*")
 """A path of this machine: an answer goes to people who must not learn it. The log has it."""
 
 MAX_DETAIL = 200
