@@ -113,9 +113,7 @@ def _reachable(host: str) -> str:
 
 def _first_requests(url: str, *, with_key: bool) -> str:
     key = " -H 'Authorization: Bearer '\"$KEY\"" if with_key else ""
-    ask = (
-        """-H 'Content-Type: application/json' -d '{"question": "How long does a refund take?", """
-    )
+    ask = """-H 'Content-Type: application/json' -d '{"question": "How long do refunds take?", """
     return "\n".join(
         [
             f"Ready on {url} (its documentation: {url}/docs). Three requests to try:",
