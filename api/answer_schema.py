@@ -51,7 +51,7 @@ class Timings(Shape):
 
 EXAMPLE: dict[str, Any] = {
     "run_id": "4f0c6a2e9b6d4d0e8d3c5a7b1e2f3a4b",
-    "question": "How long does a refund take?",
+    "question": "How long do refunds take?",
     "outcome": "answered",
     "reason": None,
     "answer": "Refunds are paid within 14 days of the return. [1]",
@@ -84,7 +84,7 @@ EXAMPLE: dict[str, Any] = {
         ],
     },
     "searched": {
-        "queries": [{"text": "How long does a refund take?", "technique": "original", "loop": 0}],
+        "queries": [{"text": "How long do refunds take?", "technique": "original", "loop": 0}],
         "knowledge_bases": ["handbook"],
         "web": False,
         "web_sent": "",

@@ -1,12 +1,10 @@
 """Gathers the labelled passages that the grader is fitted on, from every set that is named."""
 
-import hashlib
-import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from eval.corpora import ensure_base
+from eval.corpora import ensure_base, golden_base, ingest_golden
 from eval.datasets import Question, Side, load_beir, load_excerpts, load_golden
 from eval.labelled_passages import Passage, labelled_passages
 from eval.triples import load_triples, triple_passages
@@ -14,10 +12,8 @@ from graph.adapters.token_vectors import TokenVectors
 from graph.compose import open_reranker
 from graph.settings import GraphSettings
 from ingest.adapters.bm25 import Bm25Encoder
-from ingest.compose import Corpus, open_index
-from ingest.errors import ConfigurationError, UnknownKnowledgeBase
-from ingest.pipeline import ingest
-from ingest.scope import LOCAL
+from ingest.compose import open_index
+from ingest.errors import ConfigurationError
 
 EXCERPTS = "excerpts"
 """One dataset of all folders of excerpts."""
@@ -73,28 +69,3 @@ async def gather(settings: GraphSettings, sources: Sources) -> tuple[list[Passag
             )
             passages.extend(await triple_passages(triples, vectors))
         return passages, corpus.embedder.fingerprint
-
-
-def golden_base(documents: Path) -> str:
-    digest = hashlib.sha256(str(documents.resolve()).encode()).hexdigest()[:10]
-    plain = re.sub(r"[^a-z0-9]+", "-", documents.name.lower()).strip("-")[:40]
-    return f"golden-{plain}-{digest}"
-
-
-async def ingest_golden(corpus: Corpus, documents: Path, name: str) -> None:
-    """Brings the base in line with the folder as it is now."""
-    try:
-        await corpus.index.documents(LOCAL, name)
-    except UnknownKnowledgeBase:
-        await corpus.writer.create_knowledge_base(LOCAL, name)
-    report = await ingest(
-        documents,
-        scope=LOCAL,
-        knowledge_base=name,
-        index=corpus.index,
-        writer=corpus.writer,
-        delete_missing=True,
-    )
-    for file in report.files:
-        if file.state == "failed":
-            print(f"failed: {file.source}: {file.error}", file=sys.stderr)

@@ -1,14 +1,16 @@
-"""A dataset's documents as a knowledge base, embedded once and kept in a data folder."""
+"""Labelled documents as a knowledge base, embedded once and kept in a data folder."""
 
 import hashlib
 import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from eval.datasets import Dataset
 from ingest.compose import Corpus
 from ingest.documents import Block, LoadedDocument
 from ingest.errors import UnknownKnowledgeBase
+from ingest.pipeline import ingest
 from ingest.scope import LOCAL
 
 GROUP = 512
@@ -63,3 +65,28 @@ def as_document(title: str, text: str) -> LoadedDocument:
         for match in re.finditer(r"\S(?:.|\n(?!\s*\n))*", text)
     ]
     return LoadedDocument(text, title, "text/plain", blocks)
+
+
+def golden_base(documents: Path) -> str:
+    digest = hashlib.sha256(str(documents.resolve()).encode()).hexdigest()[:10]
+    plain = re.sub(r"[^a-z0-9]+", "-", documents.name.lower()).strip("-")[:40]
+    return f"golden-{plain}-{digest}"
+
+
+async def ingest_golden(corpus: Corpus, documents: Path, name: str) -> None:
+    """Brings the base in line with the folder as it is now."""
+    try:
+        await corpus.index.documents(LOCAL, name)
+    except UnknownKnowledgeBase:
+        await corpus.writer.create_knowledge_base(LOCAL, name)
+    report = await ingest(
+        documents,
+        scope=LOCAL,
+        knowledge_base=name,
+        index=corpus.index,
+        writer=corpus.writer,
+        delete_missing=True,
+    )
+    for file in report.files:
+        if file.state == "failed":
+            print(f"failed: {file.source}: {file.error}", file=sys.stderr)

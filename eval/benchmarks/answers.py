@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from eval.answers import Judged, judged
 from eval.benchmarks.report import Figure, finish
-from eval.calibration_data import golden_base, ingest_golden
+from eval.corpora import golden_base, ingest_golden
 from eval.datasets import Question, Side, load_golden
 from eval.statistics import bootstrap_interval
 from graph.compose import open_graph
