@@ -2,9 +2,9 @@
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from queue import SimpleQueue
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Generic, TypeVar
 
 In = TypeVar("In")
@@ -17,57 +17,44 @@ class MicroBatcher(Generic[In, Out]):
     """Runs `work` on the items of all waiting calls at once, in one thread of its own.
 
     A batch holds at most `limit` items unless a single call brings more. It belongs to no event
-    loop. If `work` raises, every call of that batch raises the same error.
+    loop. If `work` raises, every call of that batch raises the same error. The interpreter waits
+    for its thread at exit: one that is inside a native library then would abort the process.
     """
 
     def __init__(self, work: Callable[[list[In]], Sequence[Out]], *, limit: int, name: str) -> None:
         self._work = work
         self._limit = limit
-        self._queue: SimpleQueue[_Job[In, Out] | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
-        self._started = threading.Lock()
+        self._waiting: deque[_Job[In, Out]] = deque()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix=name)
+        self._open = threading.Lock()
         self._closed = False
 
     async def __call__(self, items: Sequence[In]) -> list[Out]:
+        """Raises RuntimeError once it is closed."""
         if not items:
             return []
-        with self._started:
+        future: Future[list[Out]] = Future()
+        with self._open:
             if self._closed:
                 raise RuntimeError("the batcher is closed")
-            if not self._thread.is_alive():
-                self._thread.start()
-            future: Future[list[Out]] = Future()
-            self._queue.put((list(items), future))
+            self._waiting.append((list(items), future))
+            self._pool.submit(self._run_batch)
         return await asyncio.wrap_future(future)
 
     def close(self) -> None:
         """Ends the thread after what was already handed in."""
-        with self._started:
-            if not self._closed and self._thread.is_alive():
-                self._queue.put(None)
+        with self._open:
             self._closed = True
+            self._pool.shutdown(wait=False)
 
-    def _serve(self) -> None:
-        carried: _Job[In, Out] | None = None
-        while (job := carried or self._queue.get()) is not None:
-            jobs, carried, ended = self._gather(job)
-            self._finish([j for j in jobs if j[1].set_running_or_notify_cancel()])
-            if ended:
-                return
-
-    def _gather(
-        self, first: _Job[In, Out]
-    ) -> tuple[list[_Job[In, Out]], _Job[In, Out] | None, bool]:
-        jobs, size = [first], len(first[0])
-        while not self._queue.empty():
-            job = self._queue.get()
-            if job is None:
-                return jobs, None, True
-            if size + len(job[0]) > self._limit:
-                return jobs, job, False
-            jobs.append(job)
-            size += len(job[0])
-        return jobs, None, False
+    def _run_batch(self) -> None:
+        """Once for each call, so that the last finds what no batch before it had room for."""
+        jobs: list[_Job[In, Out]] = []
+        size = 0
+        while self._waiting and (not jobs or size + len(self._waiting[0][0]) <= self._limit):
+            jobs.append(self._waiting.popleft())
+            size += len(jobs[-1][0])
+        self._finish([job for job in jobs if job[1].set_running_or_notify_cancel()])
 
     def _finish(self, jobs: list[_Job[In, Out]]) -> None:
         if not jobs:
