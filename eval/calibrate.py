@@ -49,9 +49,9 @@ def calibrate(
     Thresholds come from cross-validation that never parts a question, over the first KEEP
     passages of each; where a dataset has only answerable questions, half of them are made
     unanswerable by leaving out what answers them. `upper` is the lowest probability from which
-    the best sentences are right in `precision` of the cases, averaged over datasets. `partial` is
-    the same: of what lay below, half was wrong on the tuning halves. `lower` keeps `recall` of the
-    passages that answer. Raises ConfigurationError for fewer than FEWEST sentences that answer.
+    the best sentences are right in `precision` of the cases, averaged over datasets. `lower`
+    keeps `recall` of the passages that answer. Raises ConfigurationError for fewer than FEWEST
+    sentences that answer.
     """
     rows = sentence_rows(passages)
     if rows.states.sum() < FEWEST:
@@ -69,7 +69,6 @@ def calibrate(
         answers[name] = fitted.model_copy(
             update={
                 "upper": upper,
-                "partial": upper,
                 "lower": min(upper, lower_bound(passages, rows, held_out, recall)),
             }
         )
@@ -109,7 +108,6 @@ def _fit(
         weights=_rounded(model.coef_[0]),
         bias=round(float(model.intercept_[0]), 5),
         upper=1.0,
-        partial=1.0,
         lower=0.0,
     )
 

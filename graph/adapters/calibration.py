@@ -27,7 +27,7 @@ class AnswerModel(BaseModel):
     """A logistic regression: the probability that a sentence states what a question asks for.
 
     Signs are standardised by `mean` and `scale`. Thresholds are probabilities: a passage is
-    correct from `upper`, incorrect below `lower`; no sentence below `partial` is ever told.
+    correct from `upper`, incorrect below `lower`; no sentence below `upper` is ever told.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -38,7 +38,6 @@ class AnswerModel(BaseModel):
     weights: list[FiniteFloat]
     bias: FiniteFloat
     upper: float = Field(ge=0, le=1)
-    partial: float = Field(ge=0, le=1)
     lower: float = Field(ge=0, le=1)
 
     @model_validator(mode="after")
@@ -47,8 +46,8 @@ class AnswerModel(BaseModel):
             raise ValueError("signs, mean, scale and weights differ in length")
         if min(self.scale, default=1.0) <= 0:
             raise ValueError("a scale is not above 0")
-        if not self.lower <= self.partial <= self.upper:
-            raise ValueError("lower <= partial <= upper does not hold")
+        if not self.lower <= self.upper:
+            raise ValueError("lower <= upper does not hold")
         return self
 
     def log_odds(self, values: dict[str, float]) -> float:

@@ -37,7 +37,7 @@ class ExtractiveGenerator:
     """At most `limit` sentences that hold the expected kind of answer, each with its citation.
 
     They are those that the grader found to state the answer; where it judges passages only, the
-    scorer finds them. A sentence below its model's `partial` bar is not told, even where nothing
+    scorer finds them. A sentence below its model's `upper` bar is not told, even where nothing
     else is there. One of a document that is not current says so in its note.
     """
 

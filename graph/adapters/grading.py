@@ -48,7 +48,7 @@ class CalibratedGrader:
         if verdict == "correct" and not self._calibrated:
             verdict = "ambiguous"
         signs = {name: round(value, 4) for name, value in best.signs.items()}
-        return Grade(verdict, best.probability, signs, tellable(passage))
+        return Grade(verdict, best.probability, signs, tellable(passage, upper))
 
     def _problem(self, passages: Sequence[ScoredPassage]) -> str:
         if not self._calibrated:
@@ -58,14 +58,16 @@ class CalibratedGrader:
         return ""
 
 
-def tellable(passage: ScoredPassage) -> list[Stated]:
-    """The sentences that reach the `partial` bar of the model that judged them."""
+def tellable(passage: ScoredPassage, upper: float | None = None) -> list[Stated]:
+    """The sentences that reach the `upper` bar of the model that judged them, or a lower one that
+    was asked for: a higher one makes an answer partial, and does not silence it."""
     if passage.model is None:
         return []
+    bar = passage.model.upper if upper is None else min(upper, passage.model.upper)
     return [
         Stated(scored.sentence.start, scored.sentence.end, scored.probability)
         for scored in passage.sentences
-        if scored.probability is not None and scored.probability >= passage.model.partial
+        if scored.probability is not None and scored.probability >= bar
     ]
 
 

@@ -29,7 +29,7 @@ def test_the_shipped_one_is_for_the_shipped_model() -> None:
     assert calibration.model == SentenceTransformerEmbedder.fingerprint
     assert {"full", "words", "web"} <= set(calibration.answers)
     for model in calibration.answers.values():
-        assert 0 <= model.lower <= model.partial <= model.upper <= 1
+        assert 0 <= model.lower <= model.upper <= 1
 
 
 def test_its_version_is_that_of_its_content(tmp_path: Path, shipped: dict[str, Any]) -> None:
@@ -95,14 +95,14 @@ def test_thresholds_that_cannot_work_are_refused(
 
 
 def test_both_thresholds_may_be_zero(tmp_path: Path, shipped: dict[str, Any]) -> None:
-    shipped["answers"]["full"].update(upper=0, partial=0, lower=0)
+    shipped["answers"]["full"].update(upper=0, lower=0)
     model = load_calibration(written(tmp_path, shipped)).answers["full"]
     assert (model.upper, model.lower) == (0, 0)
 
 
 def test_a_probability_by_hand() -> None:
     numbers = {"mean": [1, 0], "scale": [2, 1], "weights": [4, -1], "bias": 0.5}
-    bars = {"upper": 0.5, "partial": 0.5, "lower": 0.5}
+    bars = {"upper": 0.5, "lower": 0.5}
     model = AnswerModel(signs=["a", "b"], **numbers, **bars)  # type: ignore[arg-type]
     assert model.log_odds({"a": 2, "b": 0.5}) == pytest.approx(0.5 + 4 * 0.5 - 0.5)
     assert model.probability({"a": 2, "b": 0.5}) == pytest.approx(0.880797, abs=1e-6)

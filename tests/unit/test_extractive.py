@@ -19,7 +19,6 @@ COVERAGE = AnswerModel(
     weights=[6],
     bias=-3,
     upper=0.7,
-    partial=0.2,
     lower=0.1,
 )
 """Nothing counts but the share of the question's words: 0 is .05, a half .5, all .95."""
