@@ -6,7 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
+from eval import golden_cli
+
 commands = typer.Typer(help="Measure retrieval and answers on labelled questions.")
+commands.command("run")(golden_cli.run)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Beir = Annotated[

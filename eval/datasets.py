@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from eval.golden import load_golden_set
 from ingest.errors import ConfigurationError
 
 Side = Literal["tune", "report", "all"]
@@ -63,31 +64,20 @@ def load_beir(folder: Path, *, split: str = "test", side: Side = "all") -> Datas
 
 
 def load_golden(file: Path, *, side: Side = "all") -> list[Question]:
-    """Questions from a golden file, one JSON object a line.
-
-    Raises ConfigurationError with the line number for a line that is no question.
-    """
-    questions = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            quotes = [(label["document"], label["quote"]) for label in row["relevant"]]
-            question = Question(
-                id=row["id"],
-                text=row["question"],
-                relevant={document: 1 for document, _ in quotes},
-                answers=row.get("must_contain", []),
-                quotes=quotes,
-                forbidden=row.get("forbidden", []),
-                tags=row.get("tags", []),
-            )
-        except (ValueError, KeyError, TypeError) as error:
-            raise ConfigurationError(f"{file}:{number}: no golden question: {error}") from None
-        if on_side(question.id, side):
-            questions.append(question)
-    return questions
+    """The questions of a golden set. Raises ConfigurationError as load_golden_set does."""
+    return [
+        Question(
+            id=golden.id,
+            text=golden.question,
+            relevant={label.document: 1 for label in golden.relevant},
+            answers=golden.must_contain,
+            quotes=[(label.document, label.quote) for label in golden.relevant],
+            forbidden=golden.forbidden,
+            tags=golden.tags,
+        )
+        for golden in load_golden_set(file)
+        if on_side(golden.id, side)
+    ]
 
 
 def load_excerpts(folder: Path, *, side: Side = "all") -> list[Question]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eval.datasets import Question
-from eval.labels import holds_answer, holds_quote
+from eval.labels import SHORTEST, holds_answer, holds_quote, states_quote
 from graph.adapters.pool_signs import ReadSentence, pooled, read_passages
 from graph.adapters.question_signs import read_question
 from graph.adapters.sentence_signs import SentenceSigns
@@ -13,16 +13,11 @@ from ingest.documents import Candidate
 from ingest.filters import Filters
 from ingest.index import Index
 from ingest.scope import LOCAL
-from ingest.sentences import sentence_spans
 from nodes.plan_queries import derived_filters
 from nodes.ports import Reranker
 
 GRADED = 12
 """Candidates of each question that become rows: those a run with its loops would grade."""
-
-
-SHORTEST = 20
-"""Code points from which a sentence inside a longer quote counts as stating it."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +70,7 @@ def label_of(question: Question, candidate: Candidate) -> bool | None:
     """
     text, source = candidate.chunk.text, candidate.chunk.metadata["source"]
     if question.quotes:
-        if any(_states(text, quote) for quote in _quotes(question, source)):
+        if any(states_quote(text, quote) for quote in _quotes(question, source)):
             return True
         old = candidate.chunk.metadata.get("status", "current") != "current"
         return None if old or holds_answer(text, question.answers) else False
@@ -93,14 +88,6 @@ def states_answer(question: Question, candidate: Candidate, sentence: SentenceSi
 
 def _quotes(question: Question, source: str) -> list[str]:
     return [quote for document, quote in question.quotes if document == source]
-
-
-def _states(text: str, quote: str) -> bool:
-    """A quote may run over the end of a passage: one whole sentence of it is enough."""
-    return holds_quote(text, quote) or any(
-        end - start > SHORTEST and holds_quote(quote, text[start:end])
-        for start, end in sentence_spans(text)
-    )
 
 
 def _sentence_states(sentence: str, quote: str) -> bool:

@@ -3,6 +3,11 @@
 import re
 import unicodedata
 
+from ingest.sentences import sentence_spans
+
+SHORTEST = 20
+"""Code points from which a sentence inside a longer quote counts as stating it."""
+
 MARKS = re.compile(r"[`*_>#]|\[|\]\([^)]*\)")
 
 
@@ -17,6 +22,14 @@ def holds_quote(text: str, quote: str) -> bool:
     if len(cells) == 1:
         return cells[0] in plain(text)
     return any(all(cell in plain(line) for cell in cells) for line in text.splitlines())
+
+
+def states_quote(text: str, quote: str) -> bool:
+    """As holds_quote, or a whole sentence of the quote stands there: a passage's end may cut it."""
+    return holds_quote(text, quote) or any(
+        end - start > SHORTEST and holds_quote(quote, text[start:end])
+        for start, end in sentence_spans(text)
+    )
 
 
 def holds_answer(text: str, answers: list[str]) -> bool:

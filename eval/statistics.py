@@ -1,22 +1,50 @@
 """Intervals and calibration figures."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-RESAMPLES = 10_000
+RESAMPLES = 2_000
+BLOCK = 200
+"""Resamples drawn at once: 16 MB for 10,000 rows."""
 BINS = 10
 
 
 def bootstrap_interval(values: Sequence[float], *, seed: int = 0) -> tuple[float, float]:
     """The 95 % percentile bootstrap interval of the mean; for paired differences pass those."""
-    sample = np.asarray(values, dtype=float)
-    if not len(sample):
+    if not len(values):
         raise ValueError("no values")
+    ((low, high),) = bootstrap_intervals(np.asarray(values, dtype=float)[:, None], seed=seed)
+    return low, high
+
+
+def bootstrap_intervals(values: NDArray[np.float64], *, seed: int = 0) -> list[tuple[float, float]]:
+    """The interval of each column's mean over its rows that are not NaN, all columns on the same
+    resamples of rows (Efron, "Bootstrap Methods: Another Look at the Jackknife", 1979).
+
+    A resample in which a column has no value is left out of that column's interval; a column
+    without any value has (NaN, NaN).
+    """
+    rows, columns = values.shape
+    known = ~np.isnan(values)
+    filled = np.where(known, values, 0.0)
     random = np.random.default_rng(seed)
-    means = [sample[random.integers(0, len(sample), len(sample))].mean() for _ in range(RESAMPLES)]
-    low, high = np.percentile(means, [2.5, 97.5])
+    means = np.empty((RESAMPLES, columns))
+    for start in range(0, RESAMPLES, BLOCK):
+        size = min(BLOCK, RESAMPLES - start)
+        drawn = random.multinomial(rows, np.full(rows, 1 / rows), size=size).astype(float)
+        with np.errstate(invalid="ignore"):
+            means[start : start + size] = (drawn @ filled) / (drawn @ known)
+    return [_ends(means[:, column]) for column in range(columns)]
+
+
+def _ends(means: NDArray[np.float64]) -> tuple[float, float]:
+    kept = means[~np.isnan(means)]
+    if not len(kept):
+        return math.nan, math.nan
+    low, high = np.percentile(kept, [2.5, 97.5])
     return float(low), float(high)
 
 

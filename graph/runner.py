@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, cast
 
@@ -25,10 +25,13 @@ PIPELINE_VERSION = "1"
 TURNS = 10
 """Exchanges that a thread remembers: a follow-up leans on the last few."""
 
+Watch = Callable[[State], None]
+
 
 @dataclass(frozen=True)
 class Ask:
-    """A question with its options; `options` are names of Context; they may only tighten."""
+    """A question with its options; `options` are names of Context; they may only tighten. An
+    evaluation's runs are not `logged`: the log is of what people asked."""
 
     question: str
     knowledge_base: str
@@ -37,6 +40,7 @@ class Ask:
     filters: Filters = field(default_factory=Filters)
     thread_id: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    logged: bool = True
 
 
 @dataclass(frozen=True)
@@ -68,10 +72,11 @@ class Runner:
         self._settings = settings
         self._calibration = calibration
 
-    async def ask(self, ask: Ask) -> Answer:
-        """The answer of the whole run."""
+    async def ask(self, ask: Ask, *, watch: Watch | None = None) -> Answer:
+        """The answer of the whole run. `watch` sees the state after each step: an evaluation
+        reads there what no answer tells."""
         answer = None
-        async for item in self._run(ask):
+        async for item in self._run(ask, watch):
             if isinstance(item, Answer):
                 answer = item
         if answer is None:
@@ -96,7 +101,9 @@ class Runner:
             raise NotFound("no such thread")
         await threads.adelete_thread(name)
 
-    async def _run(self, ask: Ask) -> AsyncIterator[Answer | dict[str, Any]]:
+    async def _run(
+        self, ask: Ask, watch: Watch | None = None
+    ) -> AsyncIterator[Answer | dict[str, Any]]:
         base = require_known(await self._bases.bases(ask.scope), ask.knowledge_base)
         context = tightened(self._settings, base, ask.scope, ask.options)
         versions = {
@@ -124,6 +131,8 @@ class Runner:
                     yield dict(item)
                 else:
                     state = _state(item)
+                    if watch is not None:
+                        watch(state)
         finally:
             if ask.thread_id is None and self._graph.checkpointer:
                 await cast(Any, self._graph.checkpointer).adelete_thread(thread)
@@ -138,13 +147,16 @@ class Runner:
         )
         if ask.thread_id is not None and self._graph.checkpointer:
             await self._remember(thread, state.turns, Turn(ask.question, answer.answer))
+        yield await self._logged(ask, answer) if ask.logged else answer
+
+    async def _logged(self, ask: Ask, answer: Answer) -> Answer:
         _, faults = await or_fallback(
             self._runs.add(ask.scope, ask.knowledge_base, answer),
             None,
             node="run_log",
             fallback="the run is not in the log",
         )
-        yield replace(answer, degraded=[*answer.degraded, *faults])
+        return replace(answer, degraded=[*answer.degraded, *faults])
 
     async def _remember(self, thread: str, turns: list[Turn], turn: Turn) -> None:
         """Only what was said stays on a thread; the run's working fields are emptied."""

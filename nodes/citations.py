@@ -1,8 +1,29 @@
-"""Whether a citation holds: its quote must stand in the stored text, at its offsets, now."""
+"""Citations: made from a passage, and checked against the stored text as it is now."""
 
-from ingest.documents import quote_sha256
+from ingest.documents import Candidate, quote_sha256
 from nodes.ports import Sources
 from nodes.state import Citation, Sentence
+
+
+def cite(candidate: Candidate, start: int, end: int, n: int) -> Citation:
+    """A citation of `candidate.chunk.text[start:end]`."""
+    chunk = candidate.chunk
+    quote = chunk.text[start:end]
+    return Citation(
+        n=n,
+        kind="web" if candidate.url else "document",
+        chunk_id=chunk.chunk_id,
+        document_id=chunk.document_id,
+        revision=chunk.revision,
+        title=chunk.title,
+        page=chunk.page,
+        heading=chunk.heading,
+        start=chunk.start + start,
+        end=chunk.start + end,
+        quote=quote,
+        quote_sha256=quote_sha256(quote),
+        url=candidate.url,
+    )
 
 
 def citations_problem(sentence: Sentence, sources: Sources) -> str:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from graph.adapters.answer_scorer import AnswerScorer
 from graph.adapters.grading import tellable
-from ingest.documents import Candidate, quote_sha256
+from ingest.documents import Candidate
+from nodes.citations import cite
 from nodes.ports import Draft
-from nodes.state import Citation, Evidence, Sentence, Stated
+from nodes.state import Evidence, Sentence, Stated
 from nodes.words import content_words
 
 CLOSE = 1.2
@@ -87,24 +88,8 @@ def _same(one: str, other: str) -> bool:
 
 
 def _cited(n: int, told: Told) -> Sentence:
-    chunk = told.candidate.chunk
-    quote = told.text
-    citation = Citation(
-        n=n,
-        kind="web" if told.candidate.url else "document",
-        chunk_id=chunk.chunk_id,
-        document_id=chunk.document_id,
-        revision=chunk.revision,
-        title=chunk.title,
-        page=chunk.page,
-        heading=chunk.heading,
-        start=chunk.start + told.stated.start,
-        end=chunk.start + told.stated.end,
-        quote=quote,
-        quote_sha256=quote_sha256(quote),
-        url=told.candidate.url,
-    )
-    return Sentence(quote, [citation], _note(told.candidate))
+    citation = cite(told.candidate, told.stated.start, told.stated.end, n)
+    return Sentence(told.text, [citation], _note(told.candidate))
 
 
 def _note(candidate: Candidate) -> str:

@@ -1,10 +1,15 @@
 """The micro-batcher: what waits while the worker is busy goes in together."""
 
 import asyncio
+import random
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ingest.batching import MicroBatcher
 
@@ -78,6 +83,19 @@ async def test_a_batch_holds_at_most_its_limit(
     assert worker.batches == [[0], [1, 2, 3], [4, 5, 6]]
 
 
+async def test_what_has_no_room_waits_in_its_place(
+    batcher: MicroBatcher[int, int], worker: Worker
+) -> None:
+    """The lone 9 would fit beside 4 and 5, but it came after what did not."""
+    first = await busy(batcher, worker)
+    calls = [[1, 2, 3], [4, 5], [6, 7, 8], [9], [20, 21, 22, 23, 24], [25]]
+    later = [asyncio.create_task(batcher(items)) for items in calls]
+    await asyncio.sleep(0)
+    worker.gate.set()
+    assert await asyncio.gather(first, *later) == [[2 * n for n in c] for c in ([0], *calls)]
+    assert worker.batches == [[0], [1, 2, 3], [4, 5], [6, 7, 8, 9], [20, 21, 22, 23, 24], [25]]
+
+
 async def test_one_large_call_goes_in_whole(
     batcher: MicroBatcher[int, int], worker: Worker
 ) -> None:
@@ -120,6 +138,64 @@ async def test_a_cancelled_call_that_waited_is_not_computed(
     assert gone.cancelled()
 
 
+async def test_where_all_that_waited_were_cancelled_nothing_is_computed(
+    batcher: MicroBatcher[int, int], worker: Worker
+) -> None:
+    first = await busy(batcher, worker)
+    gone = [asyncio.create_task(batcher(items)) for items in ([1, 2, 3], [4, 5])]
+    await asyncio.sleep(0)
+    for call in gone:
+        call.cancel()
+    await asyncio.wait(gone)
+    worker.gate.set()
+    assert await first == [0]
+    assert await batcher([6]) == [12]
+    assert worker.batches == [[0], [6]]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 6), st.lists(st.tuples(st.integers(1, 8), st.booleans()), max_size=12))
+def test_calls_that_stay_are_computed_in_order_and_in_batches_of_the_limit(
+    limit: int, sizes: list[tuple[int, bool]]
+) -> None:
+    """For calls of any sizes, some of them cancelled while they wait."""
+    calls = [list(range(100 * n, 100 * n + size)) for n, (size, _) in enumerate(sizes, start=1)]
+    stay = [call for call, (_, stays) in zip(calls, sizes, strict=True) if stays]
+    worker = Worker()
+
+    async def results() -> list[list[int]]:
+        batcher = MicroBatcher[int, int](worker, limit=limit, name="property")
+        first = await busy(batcher, worker)
+        tasks = [asyncio.create_task(batcher(call)) for call in calls]
+        await asyncio.sleep(0)
+        for task, (_, stays) in zip(tasks, sizes, strict=True):
+            if not stays:
+                task.cancel()
+        await asyncio.sleep(0)
+        batcher.close()
+        worker.gate.set()
+        async with asyncio.timeout(5):
+            done = await asyncio.gather(first, *tasks, return_exceptions=True)
+        return [result for result in done[1:] if isinstance(result, list)]
+
+    assert asyncio.run(results()) == [[2 * n for n in call] for call in stay]
+    batches = worker.batches[1:]
+    assert [n for batch in batches for n in batch] == [n for call in stay for n in call]
+    assert all(len(batch) <= limit or batch in stay for batch in batches)
+    if stay == calls:
+        assert batches == in_batches(calls, limit)
+
+
+def in_batches(calls: list[list[int]], limit: int) -> list[list[int]]:
+    batches: list[list[int]] = []
+    for call in calls:
+        if batches and len(batches[-1]) + len(call) <= limit:
+            batches[-1] = batches[-1] + call
+        else:
+            batches.append(call)
+    return batches
+
+
 async def test_a_call_cancelled_while_it_is_computed_hurts_no_other(
     batcher: MicroBatcher[int, int], worker: Worker
 ) -> None:
@@ -144,6 +220,77 @@ async def test_close_ends_after_what_was_handed_in(
     assert await asyncio.gather(first, second) == [[0], [4]]
     with pytest.raises(RuntimeError, match="closed"):
         await batcher([3])
+
+
+async def test_close_while_busy_returns_at_once_and_drops_nothing() -> None:
+    """Not even what has no room in the next batch; the thread ends after the last of it."""
+    worker, threads = Worker(), set[threading.Thread]()
+
+    def work(items: list[int]) -> list[int]:
+        threads.add(threading.current_thread())
+        return worker(items)
+
+    batcher = MicroBatcher[int, int](work, limit=2, name="closed")
+    first = await busy(batcher, worker)
+    gone, *later = (asyncio.create_task(batcher(items)) for items in ([3], [1, 2], [4, 5], [6]))
+    await asyncio.sleep(0)
+    batcher.close()
+    gone.cancel()
+    with pytest.raises(RuntimeError, match="closed"):
+        await batcher([7])
+    await asyncio.wait([gone])
+    assert worker.batches == [[0]]
+    worker.gate.set()
+    assert await asyncio.gather(first, *later) == [[0], [2, 4], [8, 10], [12]]
+    assert worker.batches == [[0], [1, 2], [4, 5], [6]]
+    (thread,) = threads
+    await asyncio.to_thread(thread.join, 10)
+    assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("closes", [False, True], ids=["open to the end", "closed meanwhile"])
+def test_calls_from_many_event_loops_get_their_own_results(closes: bool) -> None:
+    """Six loops, each in a thread, with thirty calls at any moment; every fifth is cancelled."""
+    threads, batches = set[int](), list[list[int]]()
+
+    def work(items: list[int]) -> list[int]:
+        threads.add(threading.get_ident())
+        batches.append(items)
+        time.sleep(0.0005)
+        return [2 * item for item in items]
+
+    batcher = MicroBatcher[int, int](work, limit=4, name="shared")
+
+    async def call(first: int, chance: random.Random) -> bool:
+        items = list(range(first, first + chance.randint(1, 6)))
+        await asyncio.sleep(chance.uniform(0, 0.02))
+        try:
+            assert await batcher(items) == [2 * item for item in items]
+        except RuntimeError as error:
+            assert closes and str(error) == "the batcher is closed"
+            return False
+        return True
+
+    async def calls(loop: int) -> list[bool]:
+        chance = random.Random(loop)
+        tasks = [asyncio.create_task(call(1_000 * loop + 10 * n, chance)) for n in range(30)]
+        for task in tasks[::5]:
+            await asyncio.sleep(chance.uniform(0, 0.004))
+            task.cancel()
+        if closes and loop == 1:
+            batcher.close()
+        _, unanswered = await asyncio.wait(tasks, timeout=10)
+        assert not unanswered
+        return [t.result() for n, t in enumerate(tasks) if n % 5 or not t.cancelled()]
+
+    with ThreadPoolExecutor(6) as pool:
+        ends = list(pool.map(lambda loop: asyncio.run(calls(loop)), range(1, 7)))
+    batcher.close()
+    assert closes or all(map(all, ends))
+    assert len(threads) == 1
+    computed = [item for batch in batches for item in batch]
+    assert len(computed) == len(set(computed))
+    assert all(len(b) <= 4 or b == list(range(b[0], b[0] + len(b))) for b in batches)
 
 
 async def test_it_belongs_to_no_event_loop(batcher: MicroBatcher[int, int], worker: Worker) -> None:

@@ -12,6 +12,7 @@ from ingest.errors import ConfigurationError
 GOLDEN = {
     "id": "q1",
     "question": "How long?",
+    "answerable": True,
     "relevant": [{"document": "a.md", "quote": "Two days."}],
     "must_contain": ["two days"],
     "tags": ["plain"],
@@ -81,7 +82,8 @@ def test_a_golden_file_gives_quotes_and_answers(tmp_path: Path) -> None:
 
 
 def test_a_golden_question_without_documents_is_unanswerable(tmp_path: Path) -> None:
-    (question,) = load_golden(lines(tmp_path / "g.jsonl", GOLDEN | {"relevant": []}))
+    unanswerable = GOLDEN | {"relevant": [], "must_contain": [], "answerable": False}
+    (question,) = load_golden(lines(tmp_path / "g.jsonl", unanswerable))
     assert not question.answerable
 
 

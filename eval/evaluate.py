@@ -1,0 +1,127 @@
+"""`crag eval run`: a golden set through both pipelines, into a folder of results."""
+
+import hashlib
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eval.corpora import ingest_golden
+from eval.golden import GoldenQuestion, Split, load_golden_set
+from eval.metrics import measure
+from eval.records import PIPELINES, write_records
+from eval.report import write_reports
+from eval.runner import deterministic, run_questions
+from graph.compose import Service, open_graph
+from graph.runner import PIPELINE_VERSION
+from graph.settings import GraphSettings
+from ingest.errors import ConfigurationError
+from ingest.scope import LOCAL
+
+EVERY = 20
+"""Runs between two lines of progress."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What to run: `knowledge_base` stands for that of every question, `documents` are ingested
+    into it first, `limit` keeps the first questions."""
+
+    golden: Path
+    out: Path
+    knowledge_base: str | None = None
+    documents: Path | None = None
+    split: Split | None = None
+    limit: int | None = None
+    usd_per_million_tokens: float = 0.0
+
+
+async def evaluate(settings: GraphSettings, evaluation: Evaluation) -> dict[str, Any]:
+    """Writes records.jsonl, metrics.json, report.md and report.html; the metrics.
+
+    Raises ConfigurationError, and StaleLabels for labels that no longer point at anything.
+    """
+    questions = chosen(evaluation)
+    evaluation.out.mkdir(parents=True, exist_ok=True)
+    async with open_graph(deterministic(settings)) as service:
+        if evaluation.documents is not None:
+            for base in dict.fromkeys(question.knowledge_base for question in questions):
+                await ingest_golden(service.corpus, evaluation.documents, base)
+        records = [
+            record async for record in run_questions(service, questions, PIPELINES, progress=_say)
+        ]
+        about = await _about(service, evaluation, questions)
+    write_records(evaluation.out / "records.jsonl", records)
+    metrics = measure(
+        records, about=about, usd_per_million_tokens=evaluation.usd_per_million_tokens
+    )
+    write_metrics(evaluation.out / "metrics.json", metrics)
+    write_reports(evaluation.out, records, metrics)
+    return metrics
+
+
+def chosen(evaluation: Evaluation) -> list[GoldenQuestion]:
+    """The questions that this evaluation asks. Raises ConfigurationError where there is none."""
+    questions = [
+        question
+        for question in load_golden_set(evaluation.golden)
+        if evaluation.split in (None, question.split)
+    ][: evaluation.limit]
+    if not questions:
+        raise ConfigurationError(f"{evaluation.golden} has no question of split {evaluation.split}")
+    if evaluation.knowledge_base is not None:
+        named = {"knowledge_base": evaluation.knowledge_base}
+        questions = [question.model_copy(update=named) for question in questions]
+    nameless = [question.id for question in questions if not question.knowledge_base]
+    if nameless:
+        raise ConfigurationError(
+            f"question {nameless[0]} names no knowledge_base; give one with --kb"
+        )
+    return questions
+
+
+def write_metrics(file: Path, metrics: dict[str, Any]) -> None:
+    file.write_text(json.dumps(metrics, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+async def _about(
+    service: Service, evaluation: Evaluation, questions: Sequence[GoldenQuestion]
+) -> dict[str, Any]:
+    bases = list(dict.fromkeys(question.knowledge_base for question in questions))
+    versions = [await service.corpus.index.version(LOCAL, base) for base in bases]
+    settings = service.settings.model_dump(mode="json", include={"retrieve", "rerank", "grade",
+        "answer", "budget"})  # fmt: skip
+    return {
+        "index_version": "+".join(versions),
+        "knowledge_bases": bases,
+        "golden": {
+            "file": evaluation.golden.name,
+            "sha256": hashlib.sha256(evaluation.golden.read_bytes()).hexdigest(),
+            "split": evaluation.split,
+        },
+        "versions": {
+            "pipeline": PIPELINE_VERSION,
+            "embedder": service.corpus.embedder.fingerprint,
+        },
+        "settings": settings,
+    }
+
+
+def _say(done: int, total: int) -> None:
+    if done % EVERY == 0 or done == total:
+        print(f"{done} of {total} runs", file=sys.stderr, flush=True)
+
+
+def summary(metrics: dict[str, Any], out: Path) -> list[str]:
+    """What a person sees when the run has ended."""
+    lines = [f"{metrics['n']} questions, {metrics['errors']} errors; written to {out}"]
+    shown = ("correctness", "answered_wrong", "refusal_correctness", "citation_validity", "hit@1")
+    lines.append("  " + " " * 20 + "".join(f"{p:>12}" for p in metrics["metrics"]))
+    for name in shown:
+        values = [found.get(name) for found in metrics["metrics"].values()]
+        lines.append(
+            f"  {name:20}" + "".join(f"{'-' if v is None else f'{v:.3f}':>12}" for v in values)
+        )
+    return lines

@@ -1,0 +1,151 @@
+"""Runs golden questions through the corrective run and the naive line, and keeps what they did."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import asdict
+from functools import partial
+
+from eval.citations import Stored, told
+from eval.golden import GoldenQuestion
+from eval.naive import PASSAGES, naive
+from eval.records import Pipeline, Ran, Record, Stage
+from eval.relevance import relevant_chunks
+from graph.answer import Answer
+from graph.compose import Service
+from graph.runner import Ask
+from graph.settings import GraphSettings
+from ingest.errors import ConfigurationError, ServiceError
+from ingest.scope import LOCAL
+from nodes.state import State, Turn
+
+Progress = Callable[[int, int], None]
+
+
+def deterministic(settings: GraphSettings) -> GraphSettings:
+    """Without what makes two runs differ: the approximate index and the wall deadline."""
+    return settings.model_copy(
+        update={
+            "retrieve": settings.retrieve.model_copy(update={"exact": True}),
+            "budget": settings.budget.model_copy(update={"deadline_s": None}),
+        }
+    )
+
+
+async def run_questions(
+    service: Service,
+    questions: Sequence[GoldenQuestion],
+    pipelines: Sequence[Pipeline],
+    *,
+    progress: Progress,
+) -> AsyncIterator[Record]:
+    """A record for each question and pipeline, one after the other: side by side they would share
+    batches, and the last bits of a vector depend on its batch.
+
+    An error in one question is its record; it does not end the others. Raises StaleLabels, and
+    ConfigurationError for a base that is not there or a question without one.
+    """
+    bases = {base.name for base in await service.corpus.bases.bases(LOCAL)}
+    for question in questions:
+        if question.knowledge_base not in bases:
+            named = question.knowledge_base or "no knowledge base"
+            raise ConfigurationError(
+                f"question {question.id} names {named!r}; there are: "
+                f"{', '.join(sorted(bases)) or 'none'}. Ingest it first, or give --kb"
+            )
+    relevant: dict[str, list[str]] = {}
+    for base in dict.fromkeys(q.knowledge_base for q in questions):
+        own = [q for q in questions if q.knowledge_base == base]
+        relevant |= await relevant_chunks(service.corpus.index, LOCAL, base, own)
+    stored = Stored(service.corpus.index)
+    done, total = 0, len(questions) * len(pipelines)
+    for question in questions:
+        for pipeline in pipelines:
+            yield await _record(service, stored, question, pipeline, relevant[question.id])
+            done += 1
+            progress(done, total)
+
+
+async def _record(
+    service: Service, stored: Stored, question: GoldenQuestion, pipeline: Pipeline, ids: list[str]
+) -> Record:
+    made = partial(Record, pipeline=pipeline, golden=question, relevant=ids)
+    run = _corrective if pipeline == "corrective" else _naive
+    try:
+        return made(ran=await run(service, stored, question))
+    except ServiceError as error:
+        return made(error=f"{error.code}: {error.message}")
+
+
+async def _corrective(service: Service, stored: Stored, question: GoldenQuestion) -> Ran:
+    history = [Turn(turn.question, turn.answer) for turn in question.history]
+    watched = _Watched()
+    ask = Ask(
+        question.question,
+        question.knowledge_base,
+        history=history,
+        options={"web": False},  # what the web says changes from one run to the next
+        logged=False,
+    )
+    answer = await service.runner.ask(ask, watch=watched)
+    return await _ran(answer, watched, stored, question.knowledge_base)
+
+
+async def _naive(service: Service, stored: Stored, question: GoldenQuestion) -> Ran:
+    settings = service.settings
+    ran, sentences = await naive(
+        service.corpus.index,
+        service.corpus.embedder,
+        LOCAL,
+        question.knowledge_base,
+        question.question,
+        candidates=settings.retrieve.candidates,
+        sentences=settings.answer.sentences,
+    )
+    checked = await told(sentences, stored, question.knowledge_base)
+    return ran.model_copy(update={"sentences": checked})
+
+
+class _Watched:
+    """The states of one run: the stages of retrieval, and the draft that was answered with."""
+
+    def __init__(self) -> None:
+        self.stages: dict[Stage, list[str]] = {}
+        self.last = State()
+
+    def __call__(self, state: State) -> None:
+        self.last = state
+        node = state.trace[-1].node if state.trace else ""
+        candidates = [candidate.chunk.chunk_id for candidate in state.candidates]
+        evidence = [e.candidate.chunk.chunk_id for e in state.evidence]
+        if node == "retrieve":
+            self.stages.setdefault("retrieved", candidates)
+        elif node == "rerank":
+            self.stages.setdefault("reranked", candidates)
+        elif node == "grade_documents":
+            self.stages.setdefault("graded", evidence)
+            self.stages["corrected"] = evidence
+
+
+async def _ran(answer: Answer, watched: _Watched, stored: Stored, base: str) -> Ran:
+    draft = watched.last.draft
+    web = {
+        (e.candidate.chunk.document_id, e.candidate.chunk.revision): e.candidate.chunk.text
+        for e in watched.last.evidence
+        if e.candidate.url
+    }
+    supports = [support.supported for support in watched.last.supports]
+    return Ran(
+        outcome=answer.outcome,
+        reason=answer.reason,
+        answer=answer.answer,
+        sentences=await told(draft, stored, base, supports=supports, web=web),
+        stages=watched.stages,
+        passages=[e.candidate.chunk.text for e in watched.last.evidence[:PASSAGES]],
+        best_grade=answer.searched["best_grade"],
+        loops=answer.budget["rewrites"]["used"],
+        chat_calls=answer.budget["chat_calls"]["used"],
+        tokens=answer.budget["tokens"]["used"],
+        total_ms=answer.timings["total_ms"],
+        node_ms=answer.timings["nodes"],
+        degraded=[f"{fault.node}: {fault.kind}" for fault in answer.degraded],
+        trace=[asdict(entry) for entry in answer.trace],
+    )
