@@ -27,7 +27,8 @@ def _about(metrics: dict[str, Any]) -> str:
     return (
         f"{metrics['n']} questions of {golden['file']} (split: {split}), "
         f"{metrics['errors']} errors; index {metrics['index_version']}. "
-        "Intervals are 95 %, by bootstrap over questions; the gain is corrective minus naive, paired."
+        "Intervals are 95 %, by bootstrap over questions; the gain is corrective minus naive, "
+        "paired."
     )
 
 
