@@ -10,7 +10,10 @@ STAGE_COLUMNS = ("hit@1", "hit@3", "P@5", "R@5", "nDCG@10")
 
 
 def write_reports(out: Path, records: Sequence[Record], metrics: dict[str, Any]) -> None:
+    from eval.report_html import html
+
     (out / "report.md").write_text(markdown(metrics), encoding="utf-8")
+    (out / "report.html").write_text(html(records, metrics), encoding="utf-8")
 
 
 def markdown(metrics: dict[str, Any]) -> str:
