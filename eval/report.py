@@ -37,7 +37,7 @@ def _about(metrics: dict[str, Any]) -> str:
 
 def _answers(metrics: dict[str, Any]) -> str:
     rows = []
-    for name, value in metrics["metrics"]["corrective"].items():
+    for name, value in metrics["metrics"].get("corrective", {}).items():
         if "@" in name:
             continue
         naive = metrics["metrics"].get("naive", {}).get(name)

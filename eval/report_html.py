@@ -30,27 +30,31 @@ def html(records: Sequence[Record], metrics: dict[str, Any]) -> str:
     own, others = of_pipeline(records, main), of_pipeline(records, "naive")
     script = _own_file("report.js")
     failed = groups(own, [] if main == "naive" else others)
-    return _environment().get_template("report.html").render(
-        main=main,
-        metrics=metrics,
-        pipelines=shown,
-        verdicts=verdicts(metrics),
-        fates=FATES,
-        ended={pipeline: fate_counts(of_pipeline(records, pipeline)) for pipeline in shown},
-        stages=_stages(metrics),
-        stage_figures=STAGE_FIGURES,
-        recall=_recall(metrics, main),
-        tags=metrics["by_tag"],
-        tag_figures=TAG_FIGURES,
-        grades=grade_histograms(_grades(own)),
-        risk=_risk(own, others),
-        latency=_latency(metrics),
-        outcomes=_outcomes(own),
-        failures=failed,
-        failed_tags=_tags_of([f.record for group in failed for f in group.failures]),
-        style=_own_file("report.css"),
-        script=script,
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            main=main,
+            metrics=metrics,
+            pipelines=shown,
+            verdicts=verdicts(metrics),
+            fates=FATES,
+            ended={pipeline: fate_counts(of_pipeline(records, pipeline)) for pipeline in shown},
+            stages=_stages(metrics),
+            stage_figures=STAGE_FIGURES,
+            recall=_recall(metrics, main),
+            tags=metrics["by_tag"],
+            tag_figures=TAG_FIGURES,
+            grades=grade_histograms(_grades(own)),
+            risk=_risk(own, others),
+            latency=_latency(metrics),
+            outcomes=_outcomes(own),
+            failures=failed,
+            failed_tags=_tags_of([f.record for group in failed for f in group.failures]),
+            style=_own_file("report.css"),
+            script=script,
+            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        )
     )
 
 

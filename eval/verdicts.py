@@ -40,9 +40,9 @@ LESS_IS_BETTER = ("answered_wrong",)
 
 
 def verdicts(metrics: dict[str, Any]) -> list[Verdict]:
-    """Those of SHOWN that apply to any question of the run."""
-    found = [_verdict(metrics, name) for name in SHOWN]
-    return [verdict for verdict in found if verdict.sides]
+    """Those of SHOWN that the run's first pipeline has; its side comes first."""
+    first: dict[str, float] = next(iter(metrics["metrics"].values()), {})
+    return [_verdict(metrics, name) for name in SHOWN if name in first]
 
 
 def _verdict(metrics: dict[str, Any], name: str) -> Verdict:
