@@ -59,16 +59,18 @@ class CalibratedGrader:
 
 
 def tellable(passage: ScoredPassage, upper: float | None = None) -> list[Stated]:
-    """The sentences that reach the `upper` bar of the model that judged them, or a lower one that
-    was asked for: a higher one makes an answer partial, and does not silence it."""
+    """All sentences of a passage whose best reaches the `upper` bar of the model that judged it, or
+    a lower bar that was asked for: a higher one makes an answer partial, and does not silence it.
+    How far below the best one a sentence may be told is the generator's to say."""
     if passage.model is None:
         return []
     bar = passage.model.upper if upper is None else min(upper, passage.model.upper)
-    return [
+    stated = [
         Stated(scored.sentence.start, scored.sentence.end, scored.probability)
         for scored in passage.sentences
-        if scored.probability is not None and scored.probability >= bar
+        if scored.probability is not None
     ]
+    return stated if any(one.probability >= bar for one in stated) else []
 
 
 def verdict_of(probability: float, upper: float, lower: float) -> Verdict:
