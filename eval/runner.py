@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict
 from functools import partial
 
+from eval.answer_metrics import ANSWERS
 from eval.citations import Stored, told
 from eval.golden import GoldenQuestion
 from eval.naive import PASSAGES, naive
@@ -132,7 +133,9 @@ async def _ran(answer: Answer, watched: _Watched, stored: Stored, base: str) -> 
         for e in watched.last.evidence
         if e.candidate.url
     }
-    supports = [support.supported for support in watched.last.supports]
+    # A refusal tells nothing of the draft that was judged.
+    judged = watched.last.supports if answer.outcome in ANSWERS else []
+    supports = [support.supported for support in judged]
     return Ran(
         outcome=answer.outcome,
         reason=answer.reason,
