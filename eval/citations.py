@@ -15,6 +15,8 @@ from nodes.words import content_words
 SHARE = 0.6
 """Content words of a sentence that its quotes must hold, where it is not the quote itself."""
 
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
 
 class Stored:
     """Stored texts and sources by document, read once."""
@@ -80,10 +82,11 @@ async def _cited(
 
 
 def supports(quote: str, sentence: str) -> bool:
-    """Whether the quote says the sentence, by its words: it holds it, or SHARE of its content words
-    and all of its numbers. A cheap check that needs no model; it cannot see a negation."""
-    if plain(sentence) in plain(quote):
-        return True
+    """Whether the quote says the sentence, by its words: it holds all of its numbers, and SHARE of
+    its content words or the sentence as it is. A cheap check that needs no model; it cannot see a
+    negation."""
+    if not plain(sentence) or not set(NUMBER.findall(sentence)) <= set(NUMBER.findall(quote)):
+        return False
     words, within = set(content_words(sentence)), set(content_words(quote))
-    numbers = set(re.findall(r"\d+", sentence)) <= set(re.findall(r"\d+", quote))
-    return bool(words) and numbers and len(words & within) >= SHARE * len(words)
+    held = bool(words) and len(words & within) >= SHARE * len(words)
+    return held or plain(sentence) in plain(quote)
