@@ -11,6 +11,8 @@ from eval.records import Ran
 
 Value = float | None
 ANSWERS = ("answered", "answered_partially")
+CITED = re.compile(r"\[\d+\]")
+"""Citation numbers, which are no words of an answer."""
 
 
 def answered(ran: Ran) -> bool:
@@ -23,7 +25,7 @@ def right(question: GoldenQuestion, ran: Ran) -> bool:
     nothing of `forbidden`."""
     if not question.answerable or not answered(ran):
         return False
-    told = plain(ran.answer)
+    told = plain(CITED.sub(" ", ran.answer))
     if any(plain(text) in told for text in question.forbidden):
         return False
     if question.must_contain:
@@ -103,7 +105,7 @@ def _token_f1(question: GoldenQuestion, ran: Ran) -> Value:
 
 def _tokens(text: str) -> list[str]:
     """Words without citation numbers and articles."""
-    words = re.findall(r"\w+", plain(re.sub(r"\[\d+\]", " ", text)))
+    words = re.findall(r"\w+", plain(CITED.sub(" ", text)))
     return [word for word in words if word not in ("a", "an", "the")]
 
 
