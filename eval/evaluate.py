@@ -83,7 +83,9 @@ def chosen(evaluation: Evaluation) -> list[GoldenQuestion]:
 
 
 def write_metrics(file: Path, metrics: dict[str, Any]) -> None:
-    file.write_text(json.dumps(metrics, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    """Raises ValueError for a NaN: it is no JSON, and no measurement."""
+    text = json.dumps(metrics, indent=2, ensure_ascii=False, allow_nan=False)
+    file.write_text(text + "\n", encoding="utf-8")
 
 
 async def _about(

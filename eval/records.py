@@ -87,6 +87,8 @@ def read_records(file: Path) -> list[Record]:
         lines = file.read_text(encoding="utf-8").split("\n")
     except OSError as error:
         raise ConfigurationError(f"{file}: {error.strerror}; `crag eval run` writes it") from None
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"{file}: not UTF-8; `crag eval run` writes it") from None
     records: list[Record] = []
     for number, line in enumerate(lines, start=1):
         if line.strip():
