@@ -21,11 +21,15 @@ from ingest.writer import Writer
 
 BASE = "kb"
 PIPELINE = "test-pipeline"
+SMALL = SplitSettings(max_tokens=40, overlap_tokens=0)
 
 
 @asynccontextmanager
 async def open_corpus(
-    path: Path, embedder: Embedder, store: ChunkStore | None = None
+    path: Path,
+    embedder: Embedder,
+    store: ChunkStore | None = None,
+    split: SplitSettings = SMALL,
 ) -> AsyncIterator["OpenCorpus"]:
     """As ingest.compose.open_index, but with this embedder, and its base is there."""
     folder = DataFolder(path)
@@ -40,7 +44,7 @@ async def open_corpus(
         store=store,
         records=records,
         bases=bases,
-        split=SplitSettings(max_tokens=40, overlap_tokens=0),
+        split=split,
         pipeline=PIPELINE,
     )
     try:
