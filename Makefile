@@ -1,13 +1,18 @@
 # make run   install, ingest the example handbook, serve on http://127.0.0.1:8000
 # make test  install, then lint, types, import rules and tests
 # make check lint, types and import rules alone
+# make gate  the golden set of the handbook, held against eval/gate.toml and eval/baseline.json
+# make baseline  the same run, accepted as the new baseline
 
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test check install clean
+# The gate's own data folder, run and reports: nothing that a user ingests is measured.
+GATE := .crag-gate
+
+.PHONY: run test check gate baseline evaluate install clean
 
 run: $(STAMP)
 	$(BIN)/crag ingest examples/handbook --kb handbook
@@ -15,12 +20,24 @@ run: $(STAMP)
 
 test: check
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(MAKE) gate
 
 check: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+gate: evaluate
+	$(BIN)/crag eval gate --run $(GATE)/run --baseline eval/baseline.json \
+	  --policy eval/gate.toml --junit $(GATE)/junit.xml --summary $(GATE)/summary.md
+
+baseline: evaluate
+	$(BIN)/crag eval accept --run $(GATE)/run --baseline eval/baseline.json
+
+evaluate: $(STAMP)
+	$(BIN)/crag eval run --golden eval/golden/handbook.jsonl --documents examples/handbook \
+	  --data-dir $(GATE)/data --out $(GATE)/run
 
 install: $(STAMP)
 
@@ -33,4 +50,4 @@ $(STAMP): pyproject.toml constraints.txt models.lock
 	touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(GATE) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

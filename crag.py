@@ -33,6 +33,8 @@ EXIT_CODES = {
     "unknown_data_format": 2,
     "model_package": 2,
     "invalid_request": 2,
+    "stale_labels": 3,
+    "incomplete": 4,
     "data_folder_held": 5,
 }
 """Of ServiceError codes; any other is a failure, 1."""

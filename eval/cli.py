@@ -10,6 +10,9 @@ from eval import golden_cli
 
 commands = typer.Typer(help="Measure retrieval and answers on labelled questions.")
 commands.command("run")(golden_cli.run)
+commands.command("gate")(golden_cli.gate)
+commands.command("accept")(golden_cli.accept)
+commands.command("compare")(golden_cli.compare)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Beir = Annotated[

@@ -12,7 +12,9 @@ from eval.corpora import ingest_golden
 from eval.golden import GoldenQuestion, Split, load_golden_set
 from eval.metrics import measure
 from eval.records import PIPELINES, write_records
+from eval.relevance import StaleLabels
 from eval.report import write_reports
+from eval.results import METRICS, RECORDS, STALE
 from eval.runner import deterministic, run_questions
 from graph.compose import Service, open_graph
 from graph.runner import PIPELINE_VERSION
@@ -41,10 +43,22 @@ class Evaluation:
 async def evaluate(settings: GraphSettings, evaluation: Evaluation) -> dict[str, Any]:
     """Writes records.jsonl, metrics.json, report.md and report.html; the metrics.
 
-    Raises ConfigurationError, and StaleLabels for labels that no longer point at anything.
+    What an earlier run left there goes first, so that it cannot stand for this one. Raises
+    ConfigurationError, and StaleLabels for labels that no longer point at anything; the folder then
+    holds only what they are.
     """
     questions = chosen(evaluation)
-    evaluation.out.mkdir(parents=True, exist_ok=True)
+    _clear(evaluation.out)
+    try:
+        return await _evaluate(settings, evaluation, questions)
+    except StaleLabels as stale:
+        (evaluation.out / STALE).write_text(stale.message + "\n", encoding="utf-8")
+        raise
+
+
+async def _evaluate(
+    settings: GraphSettings, evaluation: Evaluation, questions: Sequence[GoldenQuestion]
+) -> dict[str, Any]:
     async with open_graph(deterministic(settings)) as service:
         if evaluation.documents is not None:
             for base in dict.fromkeys(question.knowledge_base for question in questions):
@@ -53,11 +67,11 @@ async def evaluate(settings: GraphSettings, evaluation: Evaluation) -> dict[str,
             record async for record in run_questions(service, questions, PIPELINES, progress=_say)
         ]
         about = await _about(service, evaluation, questions)
-    write_records(evaluation.out / "records.jsonl", records)
+    write_records(evaluation.out / RECORDS, records)
     metrics = measure(
         records, about=about, usd_per_million_tokens=evaluation.usd_per_million_tokens
     )
-    write_metrics(evaluation.out / "metrics.json", metrics)
+    write_metrics(evaluation.out / METRICS, metrics)
     write_reports(evaluation.out, records, metrics)
     return metrics
 
@@ -80,6 +94,12 @@ def chosen(evaluation: Evaluation) -> list[GoldenQuestion]:
             f"question {nameless[0]} names no knowledge_base; give one with --kb"
         )
     return questions
+
+
+def _clear(out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    for name in (RECORDS, METRICS, STALE, "report.md", "report.html"):
+        (out / name).unlink(missing_ok=True)
 
 
 def write_metrics(file: Path, metrics: dict[str, Any]) -> None:

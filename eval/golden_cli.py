@@ -1,4 +1,4 @@
-"""The commands `crag eval run|gate|accept|compare|draft`: what works on golden sets."""
+"""The commands `crag eval run|gate|accept|compare`: what works on golden sets."""
 
 import json
 from pathlib import Path
@@ -7,6 +7,8 @@ from typing import Annotated, Any
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Run = Annotated[Path, typer.Option("--run", help="The folder that `crag eval run` wrote.")]
+Baseline = Annotated[Path, typer.Option(help="The accepted figures: a file of `eval accept`.")]
 
 SPLITS = ("dev", "test")
 
@@ -52,3 +54,90 @@ def run(
     )
     metrics = asyncio.run(evaluate(settings, evaluation))
     print(json.dumps(metrics, indent=2) if as_json else "\n".join(summary(metrics, out)))
+
+
+def gate(
+    run: Run,
+    baseline: Baseline,
+    policy: Annotated[Path, typer.Option(help="The thresholds, as eval/gate.toml has them.")],
+    junit: Annotated[
+        Path | None, typer.Option(help="Write JUnit XML here: a test case for each threshold.")
+    ] = None,
+    summary: Annotated[
+        Path | None, typer.Option(help="Write Markdown here, for the page of a build.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Hold a run against the baseline and the thresholds of a policy.
+
+    Exits 0 pass, 1 regression, 2 configuration, 3 stale labels, 4 incomplete (an error, a NaN, a
+    missing row). Of several the first of 2, 3, 4, 1 holds.
+    """
+    from eval.baseline import read_baseline
+    from eval.gate import Verdict, judge
+    from eval.gate_report import as_json as document
+    from eval.gate_report import lines, markdown
+    from eval.junit import junit as as_junit
+    from eval.policy import load_policy
+    from eval.relevance import StaleLabels
+    from eval.results import Incomplete, read_results
+
+    for file in (junit, summary):
+        if file is not None:
+            file.unlink(missing_ok=True)  # the last run's verdict must not stand for this one
+    thresholds, accepted = load_policy(policy), read_baseline(baseline)
+    try:
+        verdict = judge(read_results(run), accepted, thresholds)
+    except StaleLabels as stale:
+        verdict = Verdict(problems=[stale.message], stale=True)
+    except Incomplete as incomplete:
+        verdict = Verdict(problems=[incomplete.message])
+    if junit is not None:
+        _write(junit, as_junit(verdict))
+    if summary is not None:
+        _write(summary, markdown(verdict))
+    print(json.dumps(document(verdict), indent=2) if as_json else "\n".join(lines(verdict)))
+    raise typer.Exit(verdict.exit_code)
+
+
+def accept(run: Run, baseline: Baseline, as_json: Json = False) -> None:
+    """Make this run the baseline, and show what that changes.
+
+    Exits 4 for an incomplete run, 3 for one that stopped on stale labels; the file stays as it was.
+    """
+    from eval.baseline import from_results, read_baseline, write_baseline
+    from eval.compare import compare, lines
+    from eval.results import Incomplete, read_results
+
+    results = read_results(run)
+    problems = results.problems()
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise Incomplete(f"not accepted, the run is incomplete: {problems[0]}{more}")
+    before = read_baseline(baseline) if baseline.exists() else None
+    write_baseline(baseline, from_results(results))
+    compared = compare(before.rows, results, origin=before) if before else None
+    report = {"baseline": str(baseline), "n": len(results.questions), "compared": compared}
+    said = [f"accepted {run} as {baseline}: {len(results.questions)} questions"]
+    said += lines(compared) if compared else ["there was no baseline before"]
+    print(json.dumps(report, indent=2) if as_json else "\n".join(said))
+
+
+def compare(
+    before: Annotated[Path, typer.Argument(metavar="DIR_A", help="A run's folder.")],
+    after: Annotated[Path, typer.Argument(metavar="DIR_B", help="A later run's folder.")],
+    as_json: Json = False,
+) -> None:
+    """Compare two runs: differences with 95 % intervals, paired by question, and what turned."""
+    from eval.compare import compare as compared
+    from eval.compare import lines
+    from eval.results import read_results
+
+    first, second = read_results(before), read_results(after)
+    found = compared(first.rows, second, origin=first.origin)
+    print(json.dumps(found, indent=2) if as_json else "\n".join(lines(found)))
+
+
+def _write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")

@@ -34,6 +34,14 @@ def question_rows(records: Sequence[Record], pipeline: Pipeline) -> dict[str, Ro
     return rows
 
 
+def stage_rows(records: Sequence[Record], stage: Stage) -> dict[str, Row]:
+    """By question id, the retrieval metrics of the corrective run at one stage; answerable only."""
+    own = of_pipeline(records, "corrective")
+    if not any(record.ran and stage in record.ran.stages for record in own):
+        return {}
+    return retrieval_values(*_rankings(own, stage))
+
+
 def measure(
     records: Sequence[Record], *, about: dict[str, Any], usd_per_million_tokens: float = 0.0
 ) -> dict[str, Any]:

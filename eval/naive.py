@@ -4,7 +4,7 @@ It is measured on the same questions, so that what the correction gains is a fig
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import numpy as np
 
@@ -12,11 +12,13 @@ from eval.records import Ran
 from ingest.documents import Candidate
 from ingest.filters import Filters
 from ingest.index import Index
-from ingest.ports import Embedder
+from ingest.ports import Vector
 from ingest.scope import Scope
 from ingest.sentences import sentence_spans
 from nodes.citations import cite
 from nodes.state import Sentence
+
+Embed = Callable[[Sequence[str]], Awaitable[Vector]]
 
 PASSAGES = 5
 """Passages that an answer is written from."""
@@ -24,7 +26,7 @@ PASSAGES = 5
 
 async def naive(
     index: Index,
-    embedder: Embedder,
+    embed: Embed,
     scope: Scope,
     base: str,
     question: str,
@@ -39,7 +41,7 @@ async def naive(
         scope, base, question, [question], limit=candidates, filters=Filters(), exact=True
     )
     retrieved = time.perf_counter()
-    told = await _nearest(embedder, question, found[:PASSAGES], sentences)
+    told = await _nearest(embed, question, found[:PASSAGES], sentences)
     ended = time.perf_counter()
     ran = Ran(
         outcome="answered" if told else "refused",
@@ -54,7 +56,7 @@ async def naive(
 
 
 async def _nearest(
-    embedder: Embedder, question: str, passages: Sequence[Candidate], limit: int
+    embed: Embed, question: str, passages: Sequence[Candidate], limit: int
 ) -> list[Sentence]:
     spans = [
         (candidate, start, end)
@@ -64,7 +66,7 @@ async def _nearest(
     if not spans:
         return []
     texts = [candidate.chunk.text[start:end] for candidate, start, end in spans]
-    vectors = await embedder.embed([question, *texts])
+    vectors = await embed([question, *texts])
     nearness = vectors[1:] @ vectors[0]
     chosen: dict[str, Sentence] = {}
     for i in np.argsort(-nearness, kind="stable"):

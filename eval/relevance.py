@@ -5,14 +5,15 @@ from collections.abc import Sequence
 
 from eval.golden import GoldenQuestion, Label
 from eval.labels import holds_quote, states_quote
+from ingest.documents import Chunk
 from ingest.errors import ServiceError
 from ingest.filters import Condition, Filters
 from ingest.index import Index
 from ingest.ports import DocumentRecord
 from ingest.scope import Scope
 
-NEAR = 50
-"""Chunks of the labelled document that are looked at, nearest to the quote first."""
+SHOWN = 20
+"""Stale labels that one error names."""
 
 
 class StaleLabels(ServiceError):
@@ -29,34 +30,38 @@ async def relevant_chunks(
     Raises StaleLabels that names each question whose document or quote is no longer found.
     """
     documents = {d.source: d for d in await index.documents(scope, base)}
+    labelled = dict.fromkeys(label.document for q in questions for label in q.relevant)
+    known = [documents[name] for name in labelled if name in documents]
+    most = max((document.chunks for document in documents.values()), default=0)
+    read = await asyncio.gather(*(_read(index, scope, base, one, most) for one in known))
+    texts = {document.source: one for document, one in zip(known, read, strict=True)}
     found: dict[str, list[str]] = {}
     stale: list[str] = []
     for question in questions:
-        chunks = await asyncio.gather(
-            *(_chunks(index, scope, base, documents, label) for label in question.relevant)
-        )
+        chunks = [_chunks(texts.get(label.document), label) for label in question.relevant]
         for label, ids in zip(question.relevant, chunks, strict=True):
             if not ids:
                 stale.append(f"{question.id}: {label.document}: {label.quote[:60]!r}")
         found[question.id] = list(dict.fromkeys(one for ids in chunks for one in ids))
     if stale:
         raise StaleLabels(
-            f"{len(stale)} labels are no longer found in {base}: " + "; ".join(stale[:20])
+            f"{len(stale)} labels are no longer found in {base}: " + "; ".join(stale[:SHOWN])
         )
     return found
 
 
-async def _chunks(
-    index: Index, scope: Scope, base: str, documents: dict[str, DocumentRecord], label: Label
-) -> list[str]:
-    document = documents.get(label.document)
-    if document is None:
-        return []
+async def _read(
+    index: Index, scope: Scope, base: str, document: DocumentRecord, most: int
+) -> tuple[str, list[Chunk]]:
+    """The document's text and all its chunks: a search of as many as the longest document has."""
     text = await index.text(scope, base, document.document_id, document.revision)
-    if text is None or not holds_quote(text, label.quote):
-        return []
     only = Filters([Condition("document_id", [document.document_id])])
-    near = await index.search(
-        scope, base, label.quote, [label.quote], limit=NEAR, filters=only, exact=True
-    )
-    return [c.chunk.chunk_id for c in near if states_quote(c.chunk.text, label.quote)]
+    title = document.title or document.source
+    found = await index.search(scope, base, title, [title], limit=most, filters=only, exact=True)
+    return text or "", [candidate.chunk for candidate in found]
+
+
+def _chunks(document: tuple[str, list[Chunk]] | None, label: Label) -> list[str]:
+    if document is None or not holds_quote(document[0], label.quote):
+        return []
+    return [chunk.chunk_id for chunk in document[1] if states_quote(chunk.text, label.quote)]

@@ -1,7 +1,7 @@
 """Runs golden questions through the corrective run and the naive line, and keeps what they did."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 
 from eval.answer_metrics import ANSWERS
@@ -10,6 +10,7 @@ from eval.golden import GoldenQuestion
 from eval.naive import PASSAGES, naive
 from eval.records import Pipeline, Ran, Record, Stage
 from eval.relevance import relevant_chunks
+from eval.remembered import Remembered
 from graph.answer import Answer
 from graph.compose import Service
 from graph.runner import Ask
@@ -56,27 +57,36 @@ async def run_questions(
     for base in dict.fromkeys(q.knowledge_base for q in questions):
         own = [q for q in questions if q.knowledge_base == base]
         relevant |= await relevant_chunks(service.corpus.index, LOCAL, base, own)
-    stored = Stored(service.corpus.index)
+    asked = _Asked(service, Stored(service.corpus.index), Remembered(service.corpus.embedder))
     done, total = 0, len(questions) * len(pipelines)
     for question in questions:
         for pipeline in pipelines:
-            yield await _record(service, stored, question, pipeline, relevant[question.id])
+            yield await _record(asked, question, pipeline, relevant[question.id])
             done += 1
             progress(done, total)
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What the runs of one evaluation share."""
+
+    service: Service
+    stored: Stored
+    remembered: Remembered
+
+
 async def _record(
-    service: Service, stored: Stored, question: GoldenQuestion, pipeline: Pipeline, ids: list[str]
+    asked: _Asked, question: GoldenQuestion, pipeline: Pipeline, ids: list[str]
 ) -> Record:
     made = partial(Record, pipeline=pipeline, golden=question, relevant=ids)
     run = _corrective if pipeline == "corrective" else _naive
     try:
-        return made(ran=await run(service, stored, question))
+        return made(ran=await run(asked, question))
     except ServiceError as error:
         return made(error=f"{error.code}: {error.message}")
 
 
-async def _corrective(service: Service, stored: Stored, question: GoldenQuestion) -> Ran:
+async def _corrective(asked: _Asked, question: GoldenQuestion) -> Ran:
     history = [Turn(turn.question, turn.answer) for turn in question.history]
     watched = _Watched()
     ask = Ask(
@@ -86,22 +96,22 @@ async def _corrective(service: Service, stored: Stored, question: GoldenQuestion
         options={"web": False},  # what the web says changes from one run to the next
         logged=False,
     )
-    answer = await service.runner.ask(ask, watch=watched)
-    return await _ran(answer, watched, stored, question.knowledge_base)
+    answer = await asked.service.runner.ask(ask, watch=watched)
+    return await _ran(answer, watched, asked.stored, question.knowledge_base)
 
 
-async def _naive(service: Service, stored: Stored, question: GoldenQuestion) -> Ran:
-    settings = service.settings
+async def _naive(asked: _Asked, question: GoldenQuestion) -> Ran:
+    service, settings = asked.service, asked.service.settings
     ran, sentences = await naive(
         service.corpus.index,
-        service.corpus.embedder,
+        asked.remembered.embed,
         LOCAL,
         question.knowledge_base,
         question.question,
         candidates=settings.retrieve.candidates,
         sentences=settings.answer.sentences,
     )
-    checked = await told(sentences, stored, question.knowledge_base)
+    checked = await told(sentences, asked.stored, question.knowledge_base)
     return ran.model_copy(update={"sentences": checked})
 
 

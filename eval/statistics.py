@@ -27,6 +27,21 @@ def bootstrap_intervals(values: NDArray[np.float64], *, seed: int = 0) -> list[t
     A resample in which a column has no value is left out of that column's interval; a column
     without any value has (NaN, NaN).
     """
+    means = _resampled(values, seed)
+    return [_ends(means[:, column]) for column in range(values.shape[1])]
+
+
+def difference_intervals(
+    ours: NDArray[np.float64], theirs: NDArray[np.float64], *, seed: int = 0
+) -> list[tuple[float, float]]:
+    """As bootstrap_intervals, of each column's mean in `ours` less that in `theirs`. Row i of both
+    is the same question, and a resample draws it for both; a column's NaN may differ."""
+    differences = _resampled(ours, seed) - _resampled(theirs, seed)
+    return [_ends(differences[:, column]) for column in range(ours.shape[1])]
+
+
+def _resampled(values: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+    """The columns' means in each resample; the same seed and number of rows draw the same rows."""
     rows, columns = values.shape
     known = ~np.isnan(values)
     filled = np.where(known, values, 0.0)
@@ -37,7 +52,7 @@ def bootstrap_intervals(values: NDArray[np.float64], *, seed: int = 0) -> list[t
         drawn = random.multinomial(rows, np.full(rows, 1 / rows), size=size).astype(float)
         with np.errstate(invalid="ignore"):
             means[start : start + size] = (drawn @ filled) / (drawn @ known)
-    return [_ends(means[:, column]) for column in range(columns)]
+    return means
 
 
 def _ends(means: NDArray[np.float64]) -> tuple[float, float]:
