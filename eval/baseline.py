@@ -67,12 +67,15 @@ def read_baseline(file: Path) -> Baseline:
         said = "not UTF-8"
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
-        said = f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}".removeprefix(": ")
+        place = ".".join(map(str, problem["loc"]))
+        said = (
+            f"{place}: {problem['msg']}" if place else problem["msg"].removeprefix("Value error, ")
+        )
     raise ConfigurationError(f"baseline {file}: {said}")
 
 
-def write_baseline(file: Path, baseline: Baseline) -> None:
-    """A metric a line, so that a change of the file shows which metrics moved."""
+def as_text(baseline: Baseline) -> str:
+    """The file's content: a metric a line, so that a change of the file shows which metrics moved."""
     content = baseline.model_dump()
     values = content.pop("values")
     lines = [f'  "{name}": {json.dumps(value)}' for name, value in content.items()]
@@ -83,8 +86,7 @@ def write_baseline(file: Path, baseline: Baseline) -> None:
         for section, metrics in values.items()
     ]
     lines.append('  "values": {\n' + ",\n".join(sections) + "\n  }")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _column(values: list[float | None]) -> str:

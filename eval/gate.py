@@ -155,8 +155,8 @@ class _Judged:
         found = means(self._of(self._after, threshold).values()).get(threshold.metric)
         reported = _reported(self._results.metrics, threshold)
         if found is None or reported is None:
-            where = "the records" if found is None else "metrics.json"
-            return Check(threshold, "incomplete", said=f"{where} have no value of it")
+            where = "records.jsonl" if found is None else "metrics.json"
+            return Check(threshold, "incomplete", said=f"{where} has no value of it")
         # The worse of both: neither a mixed-up folder nor an edited file passes.
         value = (max if threshold.metric in LESS_IS_BETTER else min)(found, reported)
         change = self._change(threshold)

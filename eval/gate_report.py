@@ -21,7 +21,8 @@ SHOWN = 20
 def lines(verdict: Verdict) -> list[str]:
     """For a terminal: the verdict and only what stands against it."""
     held = sum(check.state == "pass" for check in verdict.checks)
-    found = [f"gate {TITLES[verdict.state]}; {held} of {len(verdict.checks)} thresholds hold"]
+    counted = f"; {held} of {len(verdict.checks)} thresholds hold" if verdict.checks else ""
+    found = [f"gate {TITLES[verdict.state]}{counted}"]
     found += [f"  {line}" for line in _first(verdict.problems)]
     found += [
         f"  {check.state}: {check.threshold.name}: {check.said}"

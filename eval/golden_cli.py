@@ -70,8 +70,8 @@ def gate(
 ) -> None:
     """Hold a run against the baseline and the thresholds of a policy.
 
-    Exits 0 pass, 1 regression, 2 configuration, 3 stale labels, 4 incomplete (an error, a NaN, a
-    missing row). Of several the first of 2, 3, 4, 1 holds.
+    Exits 0 pass, 1 regression, 2 configuration, 3 stale labels,
+    4 incomplete (an error, a NaN, a missing row). Of several the first of 2, 3, 4, 1 holds.
     """
     from eval.baseline import read_baseline
     from eval.gate import Verdict, judge
@@ -83,8 +83,8 @@ def gate(
     from eval.results import Incomplete, read_results
 
     for file in (junit, summary):
-        if file is not None:
-            file.unlink(missing_ok=True)  # the last run's verdict must not stand for this one
+        if file is not None and file.is_file():
+            file.unlink()  # the last run's verdict must not stand for this one
     thresholds, accepted = load_policy(policy), read_baseline(baseline)
     try:
         verdict = judge(read_results(run), accepted, thresholds)
@@ -105,7 +105,7 @@ def accept(run: Run, baseline: Baseline, as_json: Json = False) -> None:
 
     Exits 4 for an incomplete run, 3 for one that stopped on stale labels; the file stays as it was.
     """
-    from eval.baseline import from_results, read_baseline, write_baseline
+    from eval.baseline import as_text, from_results, read_baseline
     from eval.compare import compare, lines
     from eval.results import Incomplete, read_results
 
@@ -115,7 +115,7 @@ def accept(run: Run, baseline: Baseline, as_json: Json = False) -> None:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise Incomplete(f"not accepted, the run is incomplete: {problems[0]}{more}")
     before = read_baseline(baseline) if baseline.exists() else None
-    write_baseline(baseline, from_results(results))
+    _write(baseline, as_text(from_results(results)))
     compared = compare(before.rows, results, origin=before) if before else None
     report = {"baseline": str(baseline), "n": len(results.questions), "compared": compared}
     said = [f"accepted {run} as {baseline}: {len(results.questions)} questions"]
@@ -139,5 +139,10 @@ def compare(
 
 
 def _write(file: Path, text: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
+    from ingest.errors import ConfigurationError
+
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"{file} cannot be written: {error.strerror}") from None
