@@ -75,7 +75,7 @@ def read_baseline(file: Path) -> Baseline:
 
 
 def as_text(baseline: Baseline) -> str:
-    """The file's content: a metric a line, so that a change of the file shows which metrics moved."""
+    """The file's content: a metric a line, so that a change of it shows which metrics moved."""
     content = baseline.model_dump()
     values = content.pop("values")
     lines = [f'  "{name}": {json.dumps(value)}' for name, value in content.items()]
