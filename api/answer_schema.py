@@ -42,6 +42,7 @@ class Budget(Shape):
     chat_calls: Use
     tokens: Use
     deadline_s: float | None
+    usd: float = Field(description="Price of the chat calls; 0 where no price is set.")
 
 
 class Timings(Shape):
@@ -98,6 +99,7 @@ EXAMPLE: dict[str, Any] = {
         "chat_calls": {"used": 0, "limit": 20},
         "tokens": {"used": 0, "limit": 60000},
         "deadline_s": 30.0,
+        "usd": 0.0,
     },
     "timings": {"total_ms": 84.2, "nodes": {"retrieve": 17.3, "rerank": 41.0}},
     "trace": [],

@@ -85,6 +85,7 @@ def _budget(state: State, context: Context) -> dict[str, Any]:
         "chat_calls": {"used": state.spent.chat_calls, "limit": context.chat_calls},
         "tokens": {"used": state.spent.tokens, "limit": context.tokens},
         "deadline_s": context.deadline_s,
+        "usd": round(state.spent.usd, 6),
     }
 
 

@@ -41,13 +41,13 @@ def build(ports: Services, checkpointer: BaseCheckpointSaver[str] | None = None)
     def add(name: str, node: object) -> None:
         graph.add_node(name, traced(name, node))  # type: ignore[arg-type]
 
-    add("contextualize_question", contextualize_question)
-    add("plan_queries", plan_queries)
+    add("contextualize_question", partial(contextualize_question, writer=ports.writer))
+    add("plan_queries", partial(plan_queries, writer=ports.writer))
     add("answer_directly", answer_directly)
     add("retrieve", partial(retrieve, index=ports.index))
     add("rerank", partial(rerank, reranker=ports.reranker))
     add("grade_documents", partial(grade_documents, grader=ports.grader))
-    add("rewrite_query", rewrite_query)
+    add("rewrite_query", partial(rewrite_query, writer=ports.writer))
     add("web_search", partial(web_search, web=ports.web))
     add("generate", partial(generate, generator=ports.generator))
     add("check_grounding", partial(check_grounding, checker=ports.checker, texts=ports.index))

@@ -99,7 +99,37 @@ def compose_services(settings: GraphSettings, corpus: Corpus) -> tuple[Services,
         generator=ExtractiveGenerator(scorer),
         checker=QuoteChecker(),
     )
-    return services, calibration.version
+    return _with_chat(settings, services), calibration.version
+
+
+def _with_chat(settings: GraphSettings, services: Services) -> Services:
+    """The ports that a chat model serves, where one is set; the others stay behind them."""
+    chat = settings.chat
+    if chat.model is None:
+        return services
+    from graph.adapters.chat_generator import ChatGenerator
+    from graph.adapters.chat_grading import ChatGrader
+    from graph.adapters.chat_grounding import ChatGroundingChecker
+    from graph.adapters.chat_model import ChatModel
+    from graph.adapters.chat_queries import ChatQueryWriter
+
+    model = ChatModel(chat.model, chat)
+    small = ChatModel(chat.lite_model, chat) if chat.lite_model else model
+    batched = chat.verdicts == "batched"
+    return Services(
+        index=services.index,
+        reranker=services.reranker,
+        grader=ChatGrader(services.grader, small, sure=settings.grade.sure, batched=batched),
+        web=services.web,
+        generator=ChatGenerator(
+            model,
+            context_tokens=chat.context_tokens,
+            answer_tokens=chat.answer_tokens,
+            fallback=services.generator if chat.extractive_fallback else None,
+        ),
+        checker=ChatGroundingChecker(small, batched=batched),
+        writer=ChatQueryWriter(small),
+    )
 
 
 def plain_serializer() -> Any:

@@ -7,6 +7,7 @@ from nodes.ports import (
     Generator,
     Grader,
     GroundingChecker,
+    QueryWriter,
     Reranker,
     Retriever,
     SourceTexts,
@@ -26,3 +27,4 @@ class Services:
     web: WebSearch
     generator: Generator
     checker: GroundingChecker
+    writer: QueryWriter | None = None

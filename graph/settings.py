@@ -25,6 +25,9 @@ class RerankSettings(Section):
 class GradeSettings(Section):
     upper: float | None = Field(None, ge=0, le=1, description="Correct from this probability.")
     lower: float | None = Field(None, ge=0, le=1, description="Incorrect below it.")
+    sure: float = Field(
+        0.9, ge=0, le=1, description="Correct from this probability without asking a chat model."
+    )
     calibration: str | None = Field(None, description="A calibration file; None: the shipped one.")
 
 
@@ -48,6 +51,28 @@ class WebSettings(Section):
     deny: list[str] = Field([], description="Never these domains.")
 
 
+class ChatSettings(Section):
+    model: str | None = Field(
+        None, description="provider:name, such as openai:gpt-5-mini; None: answers are extracted."
+    )
+    lite_model: str | None = Field(None, description="A cheaper one for grading and rewriting.")
+    base_url: str | None = Field(None, description="An OpenAI-compatible server, or Ollama's.")
+    api_key: SecretStr | None = None
+    verdicts: Literal["batched", "logprob"] = Field(
+        "batched",
+        description="Judge passages and sentences in one structured call, or each by one token.",
+    )
+    timeout_s: float = Field(20.0, gt=0, le=600, description="Seconds for one call.")
+    retries: int = Field(1, ge=0, le=5, description="Of a call that failed; no other layer adds.")
+    context_tokens: int = Field(6_000, ge=500, description="Tokens of a prompt, at most.")
+    answer_tokens: int = Field(400, ge=50, description="Tokens of an answer, at most.")
+    extractive_fallback: bool = Field(
+        True, description="Answer in the documents' own words where the chat model fails."
+    )
+    usd_per_million_input: float = Field(0.0, ge=0, description="Price of tokens sent.")
+    usd_per_million_output: float = Field(0.0, ge=0, description="Price of tokens received.")
+
+
 class GraphSettings(IndexSettings):
     retrieve: RetrieveSettings = RetrieveSettings()
     rerank: RerankSettings = RerankSettings()
@@ -55,3 +80,4 @@ class GraphSettings(IndexSettings):
     answer: AnswerSettings = AnswerSettings()
     budget: BudgetSettings = BudgetSettings()
     web: WebSettings = WebSettings()
+    chat: ChatSettings = ChatSettings()

@@ -8,9 +8,11 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from nodes.context import Context
+from nodes.budget import added, metered
+from nodes.context import DEFAULTS, Context
 from nodes.fallback import or_fallback
-from nodes.state import Degraded, State, Status, TraceEntry, Update
+from nodes.prompts import PROMPT_VERSION
+from nodes.state import Degraded, Spent, State, Status, TraceEntry, Update
 
 Node = Callable[[State, Runtime[Context]], Awaitable[Update]]
 
@@ -24,13 +26,17 @@ def traced(name: str, node: Node) -> Callable[..., Awaitable[dict[str, Any]]]:
     async def execute(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         started, clock = datetime.now(UTC), time.perf_counter()
         faults: list[Degraded] = []
-        if name == "decline":
-            update = await node(state, runtime)
-        else:
-            failed: Update = {"failed": f"{name} failed", "summary": {"error": f"{name} failed"}}
-            update, faults = await or_fallback(
-                node(state, runtime), failed, node=name, fallback="declined"
-            )
+        with metered(state, runtime.context or DEFAULTS) as meter:
+            if name == "decline":
+                update = await node(state, runtime)
+            else:
+                failed: Update = {
+                    "failed": f"{name} failed",
+                    "summary": {"error": f"{name} failed"},
+                }
+                update, faults = await or_fallback(
+                    node(state, runtime), failed, node=name, fallback="declined"
+                )
         changes: dict[str, Any] = {key: value for key, value in update.items() if key != "summary"}
         degraded = [*changes.get("degraded", state.degraded), *faults]
         entry = TraceEntry(
@@ -40,13 +46,20 @@ def traced(name: str, node: Node) -> Callable[..., Awaitable[dict[str, Any]]]:
             started_at=started.isoformat(timespec="milliseconds"),
             ms=round(1000 * (time.perf_counter() - clock), 3),
             status=_status(update, len(degraded) > len(state.degraded)),
-            summary=update.get("summary", {}),
+            summary={**update.get("summary", {}), **_spent(meter.spent)},
         )
         runtime.stream_writer({"type": "node", "entry": asdict(entry)})
-        return {**changes, "degraded": degraded, "trace": [*state.trace, entry]}
+        spent = added(changes.get("spent", state.spent), meter.spent)
+        return {**changes, "degraded": degraded, "spent": spent, "trace": [*state.trace, entry]}
 
     execute.__name__ = name
     return execute
+
+
+def _spent(spent: Spent) -> dict[str, Any]:
+    if not spent.chat_calls:
+        return {}
+    return {"chat_calls": spent.chat_calls, "tokens": spent.tokens, "prompts": PROMPT_VERSION}
 
 
 def _status(update: Update, fell_back: bool) -> Status:

@@ -2,7 +2,7 @@
 
 from langgraph.runtime import Runtime
 
-from nodes.budget import out_of_time
+from nodes.budget import BudgetSpent, out_of_time
 from nodes.context import DEFAULTS, Context
 from nodes.state import Reason, Sentence, State, Update
 from nodes.words import guess_language
@@ -48,10 +48,11 @@ async def decline(state: State, runtime: Runtime[Context]) -> Update:
 
 
 def _reason(state: State, context: Context) -> Reason:
+    spent = any(fault.kind == BudgetSpent.code for fault in state.degraded)
+    if out_of_time(state, context) or (state.failed and spent):
+        return "budget"
     if state.failed:
         return "dependency_down"
-    if out_of_time(state, context):
-        return "budget"
     if state.rejected:
         return "ungrounded"
     return "no_evidence"

@@ -1,14 +1,12 @@
 """Writes the answer from the evidence: the correct passages, or else the ambiguous ones."""
 
-from dataclasses import replace
-
 from langgraph.runtime import Runtime
 
 from nodes.context import DEFAULTS, Context
 from nodes.evidence import usable
 from nodes.fallback import or_fallback
 from nodes.ports import Generator
-from nodes.state import State, Update
+from nodes.state import Degraded, State, Update
 
 
 async def generate(state: State, runtime: Runtime[Context], *, generator: Generator) -> Update:
@@ -33,14 +31,10 @@ async def generate(state: State, runtime: Runtime[Context], *, generator: Genera
             "degraded": [*state.degraded, *faults],
             "summary": {"error": failed},
         }
-    spent = replace(
-        state.spent,
-        chat_calls=state.spent.chat_calls + draft.chat_calls,
-        tokens=state.spent.tokens + draft.tokens,
-    )
+    notes = [Degraded("generate", "weaker", draft.degraded, "")] if draft.degraded else []
     return {
         "draft": draft.sentences,
-        "spent": spent,
+        "degraded": [*state.degraded, *(note for note in notes if note not in state.degraded)],
         "summary": {
             "sentences": [s.text for s in draft.sentences],
             "evidence": len(evidence),

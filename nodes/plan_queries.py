@@ -7,7 +7,9 @@ from langgraph.runtime import Runtime
 
 from ingest.filters import Condition, Filters
 from nodes.context import Context
-from nodes.state import Query, State, Update
+from nodes.fallback import or_fallback
+from nodes.ports import QueryWriter
+from nodes.state import Degraded, Query, State, Update
 from nodes.words import content_words, literals, words
 
 Intent = Literal["greeting", "arithmetic", "about_service", "unclear", "search"]
@@ -40,20 +42,45 @@ ASKS_FOR_OLD = re.compile(
 NOT_CURRENT = Condition("status", ["superseded", "draft"], exclude=True)
 
 
-async def plan_queries(state: State, runtime: Runtime[Context]) -> Update:
-    """The original question as the first query; superseded documents are left out at first."""
+SEVERAL = re.compile(
+    r"\?.*\w.*\?|\b(?:and|und|y)\b[^?]*\b(?:who|what|when|where|which|why|how|wer|was|wann|wo"
+    r"|welche\w*|warum|wie|quién|qué|cuándo|dónde|cuál|cómo)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A question that seems to ask several things."""
+
+
+async def plan_queries(
+    state: State, runtime: Runtime[Context], *, writer: QueryWriter | None = None
+) -> Update:
+    """The original question as the first query; superseded documents are left out at first.
+
+    A chat model, where there is one, splits a question that seems to ask several things: each part
+    is searched beside the whole.
+    """
     question = state.standalone
     intent = intent_of(question)
     if intent != "search":
         return {"queries": [], "summary": {"intent": intent}}
     derived = derived_filters(question, state.filters)
+    parts: list[str] = []
+    faults: list[Degraded] = []
+    if writer is not None and SEVERAL.search(question):
+        parts, faults = await or_fallback(
+            writer.parts(question), [], node="plan_queries", fallback="searched as a whole"
+        )
     summary = {
         "intent": intent,
-        "queries": [question],
+        "queries": [question, *parts],
         "literals": literals(question),
         "filters": [_shown(c) for c in (state.filters + derived).conditions],
     }
-    return {"queries": [Query(question)], "derived_filters": derived, "summary": summary}
+    return {
+        "queries": [Query(question), *(Query(part, "part") for part in parts)],
+        "derived_filters": derived,
+        "degraded": [*state.degraded, *faults],
+        "summary": summary,
+    }
 
 
 def derived_filters(question: str, given: Filters) -> Filters:

@@ -8,7 +8,7 @@ from ingest.documents import Candidate
 from ingest.filters import Filters
 from ingest.index import Fusion
 from ingest.scope import Scope
-from nodes.state import Evidence, Grade, Sentence, Support
+from nodes.state import Evidence, Grade, Sentence, Support, Turn
 
 
 class Retriever(Protocol):
@@ -63,6 +63,21 @@ class Grader(Protocol):
     ) -> GradedPassages: ...
 
 
+class QueryWriter(Protocol):
+    """Words questions and queries anew, with a chat model."""
+
+    async def standalone(self, question: str, history: Sequence[Turn]) -> str:
+        """The question with what the history tells of it put in."""
+
+    async def rewritten(
+        self, question: str, *, tried: Sequence[str], rejected: Sequence[str]
+    ) -> str:
+        """Another query than those tried, for what was not found."""
+
+    async def parts(self, question: str) -> list[str]:
+        """The single questions of one that asks several things."""
+
+
 @dataclass(frozen=True)
 class WebResult:
     url: str
@@ -82,11 +97,13 @@ class WebSearch(Protocol):
 
 @dataclass(frozen=True)
 class Draft:
-    """Sentences in the order they are read; empty where the evidence holds no answer."""
+    """Sentences in the order they are read; empty where the evidence holds no answer.
+
+    `degraded` says in a sentence what was done instead of the usual, or is empty.
+    """
 
     sentences: list[Sentence]
-    chat_calls: int = 0
-    tokens: int = 0
+    degraded: str = ""
 
 
 class Generator(Protocol):

@@ -9,7 +9,9 @@ from langgraph.runtime import Runtime
 
 from ingest.documents import Candidate
 from nodes.context import Context
-from nodes.state import Query, State, Technique, Update
+from nodes.fallback import or_fallback
+from nodes.ports import QueryWriter
+from nodes.state import Degraded, Query, State, Technique, Update
 from nodes.words import content_words, guess_language, literals, stem, words
 
 FEEDBACK_PASSAGES = 5
@@ -21,10 +23,36 @@ MAX_KEYWORDS = 12
 """Content words of a distilled query; a long story is cut to its rarest words."""
 
 
-async def rewrite_query(state: State, runtime: Runtime[Context]) -> Update:
-    """The next technique that gives a query not tried before; else the looping is over."""
+async def rewrite_query(
+    state: State, runtime: Runtime[Context], *, writer: QueryWriter | None = None
+) -> Update:
+    """The next technique that gives a query not tried before; else the looping is over.
+
+    With a chat model the first is its own wording; where that fails, the ladder goes on.
+    """
     tried = {query.text.lower() for query in state.queries}
     used = {query.technique for query in state.queries}
+    faults: list[Degraded] = []
+    if writer is not None and "rephrased" not in used:
+        text, faults = await or_fallback(
+            _rephrased(writer, state), "", node="rewrite_query", fallback="keywords instead"
+        )
+        if text and text.lower() not in tried:
+            return _next(state, "rephrased", text)
+    update = _by_ladder(state, tried, used)
+    return update if not faults else {**update, "degraded": [*state.degraded, *faults]}
+
+
+async def _rephrased(writer: QueryWriter, state: State) -> str:
+    """The literal tokens stay, whatever the model makes of the rest."""
+    text = await writer.rewritten(
+        state.standalone, tried=[q.text for q in state.queries], rejected=_rejected(state)
+    )
+    lost = [one for one in literals(state.standalone) if one.casefold() not in text.casefold()]
+    return " ".join([text, *lost])
+
+
+def _by_ladder(state: State, tried: set[str], used: set[Technique]) -> Update:
     for technique, make in LADDER:
         if technique in used:
             continue
@@ -78,11 +106,6 @@ LADDER: list[tuple[Technique, Callable[[State], str]]] = [
 def _next(state: State, technique: Technique, text: str) -> Update:
     number = state.spent.rewrites + 1
     query = Query(text, technique, loop=number)
-    rejected = [
-        f"{c.chunk.title} > {c.chunk.heading}"
-        for c in state.candidates
-        if c.chunk.chunk_id in state.graded
-    ]
     return {
         "queries": [*state.queries, query],
         "wide": technique == "widened",
@@ -91,9 +114,15 @@ def _next(state: State, technique: Technique, text: str) -> Update:
             "technique": technique,
             "query": text,
             "tried": [q.text for q in state.queries],
-            "rejected": rejected[:5],
+            "rejected": _rejected(state),
         },
     }
+
+
+def _rejected(state: State) -> list[str]:
+    """Where the best passages stand that did not answer."""
+    graded = [c for c in state.candidates if c.chunk.chunk_id in state.graded]
+    return [f"{c.chunk.title} > {c.chunk.heading}" for c in graded[:5]]
 
 
 def _repeated(text: str) -> list[str]:

@@ -16,7 +16,7 @@ Reason = Literal[
 ]
 Verdict = Literal["correct", "ambiguous", "incorrect"]
 Status = Literal["ok", "fallback", "error"]
-Technique = Literal["original", "keywords", "feedback", "widened"]
+Technique = Literal["original", "part", "rephrased", "keywords", "feedback", "widened"]
 
 
 @dataclass(frozen=True)
@@ -136,11 +136,12 @@ class TraceEntry:
 
 @dataclass(frozen=True)
 class Spent:
-    """What the run has used of its budget."""
+    """What the run has used of its budget. `usd` is 0 where no price is set."""
 
     rewrites: int = 0
     chat_calls: int = 0
     tokens: int = 0
+    usd: float = 0.0
 
 
 @dataclass(frozen=True)

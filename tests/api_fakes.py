@@ -141,6 +141,7 @@ def an_answer(run_id: str = "run-1", question: str = "q", *, refused: bool = Fal
             "chat_calls": {"used": 0, "limit": 20},
             "tokens": {"used": 0, "limit": 60_000},
             "deadline_s": 30.0,
+            "usd": 0.0,
         },
         timings={"total_ms": 1.0, "nodes": {}},
         trace=[],

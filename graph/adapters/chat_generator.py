@@ -1,0 +1,138 @@
+"""Answers in a chat model's words, each sentence with the passages that it cites."""
+
+import re
+from collections.abc import Sequence
+
+from graph.adapters.chat_grading import shown
+from graph.adapters.chat_model import ChatModel, estimated
+from ingest.documents import Candidate
+from ingest.errors import ServiceError
+from ingest.sentences import sentence_spans
+from nodes import prompts
+from nodes.citations import cite
+from nodes.ports import Draft, Generator
+from nodes.state import Citation, Evidence, Sentence
+from nodes.words import content_words
+
+CITED = re.compile(r"\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
+RESERVED = 900
+"""Tokens of the prompt around the passages: instructions, example and question."""
+
+
+class ChatGenerator:
+    """Passages go before the question, best first; what exceeds `context_tokens` is left out, the
+    last ranked first, and the draft says so. `fallback` writes where the model fails; without one
+    the error passes.
+    """
+
+    def __init__(
+        self,
+        chat: ChatModel,
+        *,
+        context_tokens: int,
+        answer_tokens: int,
+        fallback: Generator | None,
+    ) -> None:
+        self._chat = chat
+        self._context_tokens = context_tokens
+        self._answer_tokens = answer_tokens
+        self._fallback = fallback
+
+    async def generate(
+        self,
+        question: str,
+        evidence: Sequence[Evidence],
+        *,
+        limit: int,
+        rejected: Sequence[str],
+    ) -> Draft:
+        if not evidence:
+            return Draft([])
+        candidates = [one.candidate for one in evidence]
+        kept = self._fitting(candidates)
+        left_out = len(candidates) - len(kept)
+        note = f"{left_out} passages did not fit into the prompt" if left_out else ""
+        try:
+            reply = await self._chat.text(
+                prompts.answer(question, [shown(c) for c in kept], rejected),
+                max_tokens=self._answer_tokens,
+            )
+        except ServiceError as error:
+            if self._fallback is None:
+                raise
+            draft = await self._fallback.generate(
+                question, evidence, limit=limit, rejected=rejected
+            )
+            return Draft(draft.sentences, f"answered without the chat model: {error.message}")
+        told = [s for s in sentences_of(reply, kept) if s.text not in rejected]
+        return Draft(told[: max(limit, 4)], note)
+
+    def _fitting(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        room = self._context_tokens - RESERVED - self._answer_tokens
+        kept: list[Candidate] = []
+        for candidate in candidates:
+            room -= estimated(shown(candidate)) + 8
+            if room < 0 and kept:
+                break
+            kept.append(candidate)
+        return kept
+
+
+def sentences_of(reply: str, passages: Sequence[Candidate]) -> list[Sentence]:
+    """The sentences of a reply with their citations; none where it says that there is no answer.
+
+    A number that names no passage is no citation, and a sentence without one has none: the check
+    rejects it. Each citation points at the sentence of its passage that says most of it.
+    """
+    if prompts.NO_ANSWER.casefold() in reply.casefold():
+        return []
+    found: list[Sentence] = []
+    for text, numbers in _cited_parts(reply):
+        citations: list[Citation] = []
+        for n in numbers:
+            if 1 <= n <= len(passages):
+                start, end = _best_span(text, passages[n - 1].chunk.text)
+                citations.append(cite(passages[n - 1], start, end, n))
+        found.append(Sentence(text, citations))
+    return _renumbered(found)
+
+
+def _cited_parts(reply: str) -> list[tuple[str, list[int]]]:
+    """Each text that ends with citations, and what stands after the last of them."""
+    parts: list[tuple[str, list[int]]] = []
+    for line in reply.splitlines():
+        start = 0
+        for group in re.finditer(rf"(?:{CITED.pattern})+[.!?]?", line):
+            text = line[start : group.start()].strip(" \t-*•")
+            numbers = [int(n) for n in re.findall(r"\d+", group.group())]
+            if text:
+                parts.append((text, list(dict.fromkeys(numbers))))
+            start = group.end()
+        rest = line[start:].strip(" \t-*•")
+        if re.search(r"\w", rest):
+            parts.append((rest, []))
+    return parts
+
+
+def _best_span(text: str, passage: str) -> tuple[int, int]:
+    words = set(content_words(text)) | set(re.findall(r"\d+", text))
+
+    def shared(span: tuple[int, int]) -> float:
+        part = passage[span[0] : span[1]]
+        theirs = set(content_words(part)) | set(re.findall(r"\d+", part))
+        return len(words & theirs) - 0.01 * len(theirs)
+
+    return max(sentence_spans(passage), key=shared, default=(0, len(passage)))
+
+
+def _renumbered(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Citations numbered from 1 in the order they are read, one number for one quote."""
+    numbers: dict[tuple[str, int, int], int] = {}
+    told = []
+    for sentence in sentences:
+        citations = []
+        for c in sentence.citations:
+            n = numbers.setdefault((c.chunk_id, c.start, c.end), len(numbers) + 1)
+            citations.append(Citation(**{**vars(c), "n": n}))
+        told.append(Sentence(sentence.text, citations, sentence.note))
+    return told

@@ -1,0 +1,87 @@
+"""Checks sentences that a chat model wrote against the passages that they cite."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from itertools import chain
+
+from graph.adapters.chat_grading import SHORT_REPLY
+from graph.adapters.chat_model import ChatModel
+from nodes import prompts
+from nodes.citations import citations_problem
+from nodes.ports import Sources
+from nodes.state import Citation, Sentence, Support
+from nodes.words import literals
+
+SUPPORTED = 0.5
+AROUND = 600
+"""Code points of the document on each side of a quote that the judge reads with it."""
+
+
+class ChatGroundingChecker:
+    """What stands word for word where it is cited is supported; a number or code that no cited
+    passage holds is not; a chat model judges the rest, in one round. No verdict is no support."""
+
+    def __init__(self, chat: ChatModel, *, batched: bool) -> None:
+        self._chat = chat
+        self._batched = batched
+
+    async def check(
+        self, question: str, sentences: Sequence[Sentence], sources: Sources
+    ) -> list[Support]:
+        known = [_without_model(sentence, sources) for sentence in sentences]
+        open_ones = [s for s, support in zip(sentences, known, strict=True) if support is None]
+        judge = self._in_one_call if self._batched else self._one_by_one
+        judged = iter(await judge(open_ones, sources) if open_ones else [])
+        return [support if support is not None else next(judged) for support in known]
+
+    async def _in_one_call(self, sentences: Sequence[Sentence], sources: Sources) -> list[Support]:
+        passages = list(dict.fromkeys(chain.from_iterable(_read(s, sources) for s in sentences)))
+        claims = [
+            (s.text, [passages.index(text) + 1 for text in _read(s, sources)]) for s in sentences
+        ]
+        reply = await self._chat.structured(
+            prompts.claims_supported(claims, passages), prompts.Supported, max_tokens=SHORT_REPLY
+        )
+        return [_support(s, float(n in reply.supported)) for n, s in enumerate(sentences, start=1)]
+
+    async def _one_by_one(self, sentences: Sequence[Sentence], sources: Sources) -> list[Support]:
+        calls = [
+            self._chat.yes(prompts.claim_supported(s.text, _read(s, sources))) for s in sentences
+        ]
+        return [
+            _support(s, p) for s, p in zip(sentences, await asyncio.gather(*calls), strict=True)
+        ]
+
+
+def _without_model(sentence: Sentence, sources: Sources) -> Support | None:
+    """The verdict on what needs no judge, or None."""
+    problem = citations_problem(sentence, sources)
+    if problem:
+        return Support(sentence.text, False, 0.0, problem)
+    if any(citation.quote == sentence.text for citation in sentence.citations):
+        return Support(sentence.text, True, 1.0)
+    read = " ".join(_read(sentence, sources)).casefold()
+    exact = {*re.findall(r"\d+(?:[.,:]\d+)*", sentence.text), *literals(sentence.text)}
+    missing = sorted(one for one in exact if one.casefold() not in read)
+    if missing:
+        said = f"{', '.join(missing[:3])} does not stand in what it cites"
+        return Support(sentence.text, False, 0.0, said)
+    return None
+
+
+def _read(sentence: Sentence, sources: Sources) -> list[str]:
+    return list(dict.fromkeys(_around(citation, sources) for citation in sentence.citations))
+
+
+def _around(citation: Citation, sources: Sources) -> str:
+    text = sources.texts[citation.document_id, citation.revision]
+    passage = text[max(0, citation.start - AROUND) : citation.end + AROUND]
+    place = " > ".join(part for part in (citation.title, citation.heading) if part)
+    return f"[{place}] {passage}"
+
+
+def _support(sentence: Sentence, probability: float) -> Support:
+    supported = probability >= SUPPORTED
+    problem = "" if supported else "the passages it cites do not say this"
+    return Support(sentence.text, supported, probability, problem)

@@ -1,0 +1,187 @@
+"""A chat model of any provider: one call, metered, with its failures as errors of this service."""
+
+import asyncio
+import math
+from collections.abc import Sequence
+from typing import Any, TypeVar, cast
+
+from pydantic import BaseModel
+
+from graph.settings import ChatSettings
+from ingest.errors import ConfigurationError, DependencyError, DependencyTimeout
+from nodes.budget import meter
+from nodes.prompts import Message
+
+T = TypeVar("T", bound=BaseModel)
+
+EXTRAS = {
+    "openai": "openai",
+    "anthropic": "anthropic",
+    "google_genai": "google",
+    "ollama": "ollama",
+}
+"""Extras of this package by provider."""
+
+LIMITS = {"ollama": "num_predict", "google_genai": "max_output_tokens"}
+"""What a provider calls the most tokens of a reply, where it is not max_tokens."""
+
+CHARACTERS = 3.5
+"""Code points of a token, for what is sent and was not counted by the provider."""
+
+YES, NO = ("yes", "ja", "sí"), ("no", "nein")
+
+
+class NoVerdict(DependencyError):
+    """The model answered, but not what was asked for: bad JSON, a refusal, cut off, or nothing."""
+
+    code = "no_verdict"
+
+
+class ChatModel:
+    """Calls are counted before they are made; retries are the client's own and no other layer's."""
+
+    def __init__(self, name: str, settings: ChatSettings) -> None:
+        self.name = name
+        self._provider = name.partition(":")[0]
+        self._settings = settings
+        self._model = _initialised(name, settings)
+
+    async def text(self, messages: Sequence[Message], *, max_tokens: int) -> str:
+        """The reply. Raises NoVerdict where it is cut off or empty, and what a call raises."""
+        model = self._model.bind(**self._limit(max_tokens), temperature=0)
+        reply = await self._call(model, messages)
+        finish = reply.response_metadata.get("finish_reason") or reply.response_metadata.get(
+            "stop_reason"
+        )
+        if finish in ("length", "max_tokens"):
+            raise NoVerdict("the chat model's reply was cut off")
+        said = reply.text if isinstance(reply.text, str) else reply.text()
+        if not said.strip():
+            raise NoVerdict("the chat model said nothing")
+        return cast(str, said.strip())
+
+    async def yes(self, messages: Sequence[Message]) -> float:
+        """The probability of yes against no as the first token, in [0, 1].
+
+        Where the provider gives no log probabilities, 1 or 0 by the word. Raises NoVerdict where
+        neither stands there.
+        """
+        asked = {"logprobs": True, "top_logprobs": 10} if self._provider == "openai" else {}
+        model = self._model.bind(**self._limit(1), temperature=0, **asked)
+        reply = await self._call(model, messages)
+        logprobs = (reply.response_metadata.get("logprobs") or {}).get("content") or []
+        options = logprobs[0].get("top_logprobs") or logprobs[:1] if logprobs else []
+        weights = {True: 0.0, False: 0.0}
+        for option in options:
+            verdict = _word(option["token"])
+            if verdict is not None:
+                weights[verdict] += math.exp(option["logprob"])
+        if sum(weights.values()) > 0:
+            return weights[True] / sum(weights.values())
+        said = _word(str(reply.content))
+        if said is None:
+            raise NoVerdict("the chat model said neither yes nor no")
+        return float(said)
+
+    async def structured(self, messages: Sequence[Message], form: type[T], *, max_tokens: int) -> T:
+        """The reply by schema. Raises as `text`."""
+        limits = {**self._limit(max_tokens), "temperature": 0}
+        if self._provider == "openai":
+            # The library's own parser raises before it tells what the call cost.
+            structured = self._model.bind(**limits, response_format=_schema(form))
+        else:
+            structured = self._model.with_structured_output(form, include_raw=True).bind(**limits)
+        reply = await self._call(structured, messages)
+        if isinstance(reply, form):
+            return reply
+        try:
+            return form.model_validate_json(_json(str(reply.text)))
+        except ValueError as error:
+            raise NoVerdict(f"the chat model's reply is no {form.__name__}") from error
+
+    async def _call(self, model: Any, messages: Sequence[Message]) -> Any:
+        spending = meter()
+        spending.begin_call()
+        seconds = spending.seconds_left(self._settings.timeout_s)
+        try:
+            async with asyncio.timeout(seconds):
+                reply = await model.ainvoke([*messages])
+        except TimeoutError as error:
+            raise DependencyTimeout(f"{self.name} did not answer in {seconds:.1f} s") from error
+        except Exception as error:
+            raise DependencyError(f"{self.name}: {type(error).__name__}: {error}") from error
+        parsed = None
+        if isinstance(reply, dict):
+            reply, parsed = reply["raw"], reply["parsed"]
+        spending.add(*self._price(messages, reply))
+        if parsed is not None:
+            return parsed
+        if reply.additional_kwargs.get("refusal"):
+            raise NoVerdict("the chat model refused")
+        return reply
+
+    def _price(self, messages: Sequence[Message], reply: Any) -> tuple[int, float]:
+        usage = reply.usage_metadata or {}
+        sent = usage.get("input_tokens") or sum(estimated(text) for _, text in messages)
+        received = usage.get("output_tokens") or estimated(str(reply.content))
+        settings = self._settings
+        usd = sent * settings.usd_per_million_input + received * settings.usd_per_million_output
+        return sent + received, usd / 1e6
+
+    def _limit(self, max_tokens: int) -> dict[str, int]:
+        return {LIMITS.get(self._provider, "max_tokens"): max_tokens}
+
+
+def estimated(text: str) -> int:
+    """Tokens of a text, by its length."""
+    return math.ceil(len(text) / CHARACTERS)
+
+
+def _word(token: str) -> bool | None:
+    word = token.strip(" \n\t.,!\"'").casefold()
+    if word in YES:
+        return True
+    return False if word in NO else None
+
+
+def _schema(form: type[BaseModel]) -> dict[str, Any]:
+    schema = {**form.model_json_schema(), "additionalProperties": False}
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": form.__name__, "schema": schema, "strict": True},
+    }
+
+
+def _json(text: str) -> str:
+    """The object in a reply: some models wrap it in a code block."""
+    start, end = text.find("{"), text.rfind("}")
+    return text[start : end + 1] if 0 <= start < end else text
+
+
+def _initialised(name: str, settings: ChatSettings) -> Any:
+    """Raises ConfigurationError for an unknown provider or a package that is missing."""
+    from langchain.chat_models import init_chat_model
+
+    provider = name.partition(":")[0]
+    if provider not in EXTRAS or ":" not in name:
+        known = ", ".join(EXTRAS)
+        raise ConfigurationError(
+            f"CRAG_CHAT__MODEL: {name!r} is no provider:name; known providers: {known}"
+        )
+    given: dict[str, Any] = {"timeout": settings.timeout_s, "max_retries": settings.retries}
+    if settings.base_url:
+        given["base_url"] = settings.base_url
+    if settings.api_key:
+        given["api_key"] = settings.api_key.get_secret_value()
+    elif settings.base_url and provider == "openai":
+        given["api_key"] = "none"  # a local server asks for none, the client for one
+    if provider == "ollama":
+        given = {"base_url": settings.base_url} if settings.base_url else {}
+    try:
+        return init_chat_model(name, **given)
+    except ImportError as error:
+        raise ConfigurationError(
+            f"CRAG_CHAT__MODEL: {provider} needs `pip install 'corrective-rag[{EXTRAS[provider]}]'`"
+        ) from error
+    except Exception as error:
+        raise ConfigurationError(f"CRAG_CHAT__MODEL: {name}: {error}") from error
