@@ -48,11 +48,11 @@ async def decline(state: State, runtime: Runtime[Context]) -> Update:
 
 
 def _reason(state: State, context: Context) -> Reason:
-    spent = any(fault.kind == BudgetSpent.code for fault in state.degraded)
-    if out_of_time(state, context) or (state.failed and spent):
-        return "budget"
     if state.failed:
-        return "dependency_down"
+        spent = any(fault.kind == BudgetSpent.code for fault in state.degraded)
+        return "budget" if spent else "dependency_down"
+    if out_of_time(state, context):
+        return "budget"
     if state.rejected:
         return "ungrounded"
     return "no_evidence"

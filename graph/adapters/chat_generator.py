@@ -15,6 +15,9 @@ from nodes.state import Citation, Evidence, Sentence
 from nodes.words import content_words
 
 CITED = re.compile(r"\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
+ATTRIBUTED = 0.5
+"""Share of a sentence's words that a passage must hold to be cited for it."""
+
 RESERVED = 900
 """Tokens of the prompt around the passages: instructions, example and question."""
 
@@ -81,18 +84,19 @@ class ChatGenerator:
 def sentences_of(reply: str, passages: Sequence[Candidate]) -> list[Sentence]:
     """The sentences of a reply with their citations; none where it says that there is no answer.
 
-    A number that names no passage is no citation, and a sentence without one has none: the check
-    rejects it. Each citation points at the sentence of its passage that says most of it.
+    Each citation points at the sentence of its passage that says most of it. A number that names no
+    passage is no citation. Where a sentence has none, the passage that holds most of its words is
+    cited: small models forget the number, and the check reads the passage in any case.
     """
     if prompts.NO_ANSWER.casefold() in reply.casefold():
         return []
     found: list[Sentence] = []
     for text, numbers in _cited_parts(reply):
+        known = [n for n in numbers if 1 <= n <= len(passages)] or _nearest(text, passages)
         citations: list[Citation] = []
-        for n in numbers:
-            if 1 <= n <= len(passages):
-                start, end = _best_span(text, passages[n - 1].chunk.text)
-                citations.append(cite(passages[n - 1], start, end, n))
+        for n in known:
+            start, end = _best_span(text, passages[n - 1].chunk.text)
+            citations.append(cite(passages[n - 1], start, end, n))
         found.append(Sentence(text, citations))
     return _renumbered(found)
 
@@ -114,12 +118,23 @@ def _cited_parts(reply: str) -> list[tuple[str, list[int]]]:
     return parts
 
 
+def _nearest(text: str, passages: Sequence[Candidate]) -> list[int]:
+    """The number of the passage with most of the words, if that is the better part of them."""
+    words = _meaning(text)
+    shares = [len(words & _meaning(shown(p))) / max(1, len(words)) for p in passages]
+    best = max(range(len(shares)), key=shares.__getitem__, default=None)
+    return [best + 1] if best is not None and shares[best] >= ATTRIBUTED else []
+
+
+def _meaning(text: str) -> set[str]:
+    return {*content_words(text), *re.findall(r"\d+", text)}
+
+
 def _best_span(text: str, passage: str) -> tuple[int, int]:
-    words = set(content_words(text)) | set(re.findall(r"\d+", text))
+    words = _meaning(text)
 
     def shared(span: tuple[int, int]) -> float:
-        part = passage[span[0] : span[1]]
-        theirs = set(content_words(part)) | set(re.findall(r"\d+", part))
+        theirs = _meaning(passage[span[0] : span[1]])
         return len(words & theirs) - 0.01 * len(theirs)
 
     return max(sentence_spans(passage), key=shared, default=(0, len(passage)))
