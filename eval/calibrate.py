@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eval.held_out import HeldOut, held_out_of
 from eval.labelled_passages import Passage
 from eval.sentence_rows import Rows, dataset_of, sentence_rows
 from eval.thresholds import best_sentences, lower_bound, measured_on, threshold_for
@@ -26,7 +28,10 @@ long document are not all that answers in it, so that a right sentence may count
 
 FOLDS = 5
 FEWEST = 40
-"""Sentences that answer, without which a fit says nothing."""
+"""Sentences that answer, without which a fit says nothing; as many that do not."""
+
+FEWEST_QUESTIONS = 20
+"""Questions that these come from: four in each fold, which never part a question."""
 
 INDEX_SIGNS = ("passage_bm25", "passage_dense", "passage_dense_lead")
 VECTOR_SIGNS = (
@@ -41,9 +46,17 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
 """The signs that each feature set does without."""
 
 
+@dataclass(frozen=True)
+class Fitted:
+    """The calibration, and what the `full` set said of questions that it had not seen."""
+
+    file: CalibrationFile
+    held_out: HeldOut
+
+
 def calibrate(
     passages: Sequence[Passage], *, model: str, precision: float, recall: float
-) -> CalibrationFile:
+) -> Fitted:
     """A model with its thresholds for each feature set.
 
     Thresholds come from cross-validation that never parts a question, over the first KEEP
@@ -51,18 +64,15 @@ def calibrate(
     unanswerable by leaving out what answers them. `upper` is the lowest probability from which
     the best sentences are right in `precision` of the cases, averaged over datasets. `lower`
     keeps `recall` of the passages that answer. Raises ConfigurationError for fewer than FEWEST
-    sentences that answer.
+    sentences of a kind, or FEWEST_QUESTIONS with an answer.
     """
     rows = sentence_rows(passages)
-    if rows.states.sum() < FEWEST:
-        raise ConfigurationError(
-            f"{int(rows.states.sum())} sentences that answer a question were found; "
-            f"{FEWEST} are needed"
-        )
-    answers, measured = {}, {}
+    _check_enough(passages, rows)
+    folds = _folds(passages, rows)
+    answers, measured, judged = {}, {}, {}
     for name, left_out in LEFT_OUT.items():
         kept = [i for i, sign in enumerate(rows.names) if sign not in left_out]
-        held_out = _cross_validated(passages, rows, kept)
+        held_out = judged[name] = _cross_validated(passages, rows, kept, folds)
         best = best_sentences(passages, rows, held_out, without=FIT_ONLY)
         upper = threshold_for(best, precision)
         fitted = _fit(passages, rows, kept, np.arange(len(rows.states)))
@@ -73,7 +83,7 @@ def calibrate(
             }
         )
         measured[name] = measured_on(passages, rows, held_out, best, upper)
-    return CalibrationFile(
+    file = CalibrationFile(
         model=model,
         answers=answers,
         fitted_on={
@@ -84,6 +94,24 @@ def calibrate(
         },
         measured=measured,
     )
+    fold_of = {passages[i].group: int(f) for i, f in zip(rows.passage, folds, strict=True)}
+    best = best_sentences(passages, rows, judged["full"], without=FIT_ONLY)
+    return Fitted(file, held_out_of(passages, rows, judged["full"], best, fold_of, precision))
+
+
+def _check_enough(passages: Sequence[Passage], rows: Rows) -> None:
+    questions = {passages[i].group for i in rows.passage[rows.states]}
+    answer, others = int(rows.states.sum()), int((~rows.states).sum())
+    for found, fewest, what, more in (
+        (answer, FEWEST, "sentences that answer a question", "questions whose answer is found"),
+        (len(questions), FEWEST_QUESTIONS, "questions with such sentences", "other questions"),
+        (others, FEWEST, "sentences that do not answer", "unanswerable questions"),
+    ):
+        if found < fewest:
+            raise ConfigurationError(
+                f"{found} {what} were found; {fewest} are needed, {fewest - found} more: "
+                f"label more {more}"
+            )
 
 
 def _fit(
@@ -112,14 +140,23 @@ def _fit(
     )
 
 
-def _cross_validated(
-    passages: Sequence[Passage], rows: Rows, kept: list[int]
-) -> NDArray[np.float64]:
+def _folds(passages: Sequence[Passage], rows: Rows) -> NDArray[np.int64]:
+    """The fold of each row; a question lies in one."""
     from sklearn.model_selection import GroupKFold
 
     groups = [passages[i].group for i in rows.passage]
+    folds = np.zeros(len(groups), dtype=np.int64)
+    for number, (_, test) in enumerate(GroupKFold(FOLDS).split(groups, groups=groups)):
+        folds[test] = number
+    return folds
+
+
+def _cross_validated(
+    passages: Sequence[Passage], rows: Rows, kept: list[int], folds: NDArray[np.int64]
+) -> NDArray[np.float64]:
     probabilities = np.zeros(len(rows.states))
-    for train, test in GroupKFold(FOLDS).split(groups, groups=groups):
+    for fold in range(FOLDS):
+        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         model = _fit(passages, rows, kept, train)
         standard = (rows.signs[test][:, kept] - model.mean) / model.scale
         odds = standard @ np.array(model.weights) + model.bias

@@ -38,7 +38,7 @@ async def gather(settings: GraphSettings, sources: Sources) -> tuple[list[Passag
         raise ConfigurationError("name at least one --beir folder or --golden file")
     sets = [load_beir(folder, split=sources.split, side=sources.side) for folder in sources.beir]
     golden = [
-        (load_golden(file, side=sources.side), documents) for file, documents in sources.golden
+        (tuning_questions(file, sources.side), documents) for file, documents in sources.golden
     ]
     excerpts = [(folder, load_excerpts(folder, side=sources.side)) for folder in sources.excerpts]
     passages: list[Passage] = []
@@ -69,3 +69,16 @@ async def gather(settings: GraphSettings, sources: Sources) -> tuple[list[Passag
             )
             passages.extend(await triple_passages(triples, vectors))
         return passages, corpus.embedder.fingerprint
+
+
+def tuning_questions(file: Path, side: Side) -> list[Question]:
+    """What may be tuned on: never a row of split test.
+
+    A file with such rows has named its own halves, and all its dev rows are read; any other is
+    halved by `side`. Raises ConfigurationError where nothing is left.
+    """
+    halved = bool(load_golden(file, split="test"))
+    questions = load_golden(file, split="dev", side="all" if halved else side)
+    if not questions:
+        raise ConfigurationError(f"{file} has no question of split dev, side {side}, to tune on")
+    return questions

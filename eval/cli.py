@@ -97,17 +97,22 @@ def calibrate(
     ] = "tune",
     precision: Annotated[float, typer.Option(min=0, max=1, help="What `upper` reaches.")] = 0.8,
     recall: Annotated[float, typer.Option(min=0, max=1, help="What `lower` keeps.")] = 0.95,
+    report: Annotated[
+        Path | None, typer.Option(help="The folder of the report; without it, beside --out.")
+    ] = None,
     data_dir: DataFolder = DATA,
     as_json: Json = False,
 ) -> None:
     """Fit the grader's probabilities and thresholds to labelled questions of yours.
 
-    Then set CRAG_GRADE__CALIBRATION to the file.
+    Of a golden file only rows of split dev are read. Then set CRAG_GRADE__CALIBRATION to the
+    file; the report beside it, a page and a plot, says what its thresholds would have done.
     """
     import asyncio
 
     from eval.calibrate import calibrate as fit
     from eval.calibration_data import Sources, gather
+    from eval.calibration_report import write_report
     from ingest.settings import read
 
     _one_of(side, SIDES, "--side")
@@ -116,14 +121,23 @@ def calibrate(
         raise typer.BadParameter("each --golden needs one --documents", param_hint="--documents")
     if not out.parent.is_dir():
         raise typer.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
+    if out.is_dir() or out.suffix in (".md", ".svg"):
+        raise typer.BadParameter("a JSON file; .md and .svg are its report's", param_hint="--out")
     settings = read(context.obj, data_dir=data_dir)
     chosen: Any = {"side": side}
     sources = Sources(beir or [], pairs, excerpts or [], triples, split, **chosen)
     passages, model = asyncio.run(gather(settings, sources))
     fitted = fit(passages, model=model, precision=precision, recall=recall)
-    out.write_text(fitted.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    report = {"out": str(out), "fitted_on": fitted.fitted_on, "measured": fitted.measured}
-    print(json.dumps(report, indent=2) if as_json else f"wrote {out}: {len(passages)} passages")
+    out.write_text(fitted.file.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    written = [str(file) for file in write_report(fitted, report or out.parent, out.stem)]
+    done = {
+        "out": str(out),
+        "report": written,
+        "fitted_on": fitted.file.fitted_on,
+        "measured": fitted.file.measured,
+    }
+    said = f"wrote {out}: {len(passages)} passages; report: {written[0]}"
+    print(json.dumps(done, indent=2) if as_json else said)
 
 
 def _one_of(value: str, known: tuple[str, ...], option: str) -> None:

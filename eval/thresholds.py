@@ -19,11 +19,16 @@ KEEP = 5
 
 @dataclass(frozen=True)
 class Best:
-    """The most probable sentence of a question, and whether it is right."""
+    """The most probable sentence of a question, and whether it is right.
 
+    `group` names the question; `found` says whether a passage that answers is among its first KEEP.
+    """
+
+    group: str
     dataset: str
     probability: float
     right: bool
+    found: bool
 
 
 def best_sentences(
@@ -36,14 +41,28 @@ def best_sentences(
     """One for each question, over the first KEEP passages; datasets in `without` are left out."""
     first = {i for i in _first_graded(passages) if dataset_of(passages[i]) not in without}
     whole = _without_unanswerable(passages)
+    kept = {
+        i
+        for i in first
+        if not (
+            passages[i].label
+            and dataset_of(passages[i]) in whole
+            and _made_unanswerable(passages[i].group)
+        )
+    }
+    found = {passages[i].group for i in kept if passages[i].label}
     best: dict[str, Best] = {}
     for row, place in enumerate(rows.passage):
-        passage = passages[place]
-        if place not in first or (
-            passage.label and dataset_of(passage) in whole and _made_unanswerable(passage.group)
-        ):
+        if place not in kept:
             continue
-        one = Best(dataset_of(passage), float(probabilities[row]), bool(rows.states[row]))
+        passage = passages[place]
+        one = Best(
+            passage.group,
+            dataset_of(passage),
+            float(probabilities[row]),
+            bool(rows.states[row]),
+            passage.group in found,
+        )
         known = best.get(passage.group)
         if known is None or one.probability > known.probability:
             best[passage.group] = one
@@ -71,10 +90,21 @@ def lower_bound(
     passages: Sequence[Passage], rows: Rows, probabilities: NDArray[np.float64], recall: float
 ) -> float:
     """The probability that `recall` of the passages that answer reach."""
+    top = passage_probabilities(passages, rows, probabilities)
+    positives = np.sort([top[i] for i in _first_graded(passages) if passages[i].label])
+    if not len(positives):
+        return 0.0
+    place = min(int((1 - recall) * len(positives)), len(positives) - 1)
+    return round(float(positives[place]), 3)
+
+
+def passage_probabilities(
+    passages: Sequence[Passage], rows: Rows, probabilities: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """A passage's is that of its best sentence; 0 where none may answer."""
     top = np.zeros(len(passages))
     np.maximum.at(top, rows.passage, probabilities)
-    positives = np.sort([top[i] for i in _first_graded(passages) if passages[i].label])
-    return round(float(positives[int((1 - recall) * len(positives))]), 3)
+    return top
 
 
 def measured_on(
@@ -85,25 +115,28 @@ def measured_on(
     upper: float,
 ) -> dict[str, Any]:
     """Cross-validated: AUROC of passages by dataset, Brier score and expected calibration error
-    of sentences, and what `upper` does to the questions of each dataset."""
-    from sklearn.metrics import roc_auc_score
-
-    top = np.zeros(len(passages))
-    np.maximum.at(top, rows.passage, probabilities)
+    of sentences, and what `upper` does to the questions of each dataset. AUROC is None where all
+    passages of a dataset have one label."""
+    top = passage_probabilities(passages, rows, probabilities)
     labels = np.array([passage.label for passage in passages])
     datasets = np.array([dataset_of(passage) for passage in passages])
     names = sorted(set(datasets.tolist()))
     return {
-        "auroc": {
-            name: round(float(roc_auc_score(labels[datasets == name], top[datasets == name])), 4)
-            for name in names
-        },
+        "auroc": {name: _auroc(labels[datasets == name], top[datasets == name]) for name in names},
         "brier": round(float(np.mean((probabilities - rows.states) ** 2)), 4),
         "ece": round(expected_calibration_error(probabilities, rows.states), 4),
         "at_upper": {
             name: _answered([b for b in best if b.dataset == name], upper) for name in names
         },
     }
+
+
+def _auroc(labels: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> float | None:
+    from sklearn.metrics import roc_auc_score
+
+    if labels.all() or not labels.any():
+        return None
+    return round(float(roc_auc_score(labels, probabilities)), 4)
 
 
 def _answered(best: Sequence[Best], upper: float) -> dict[str, int]:
