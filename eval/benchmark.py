@@ -1,7 +1,7 @@
 """Measures a retrieval pipeline on a BEIR folder, and says what it was measured with."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -9,24 +9,16 @@ from typing import Any
 import numpy as np
 
 from eval.corpora import ensure_base
-from eval.datasets import Dataset, Side, load_beir
-from eval.retrieval import Pipeline, Ranked, hit, ndcg, rank, recall
+from eval.corrective import WholeRun, whole_run
+from eval.datasets import Question, Side, load_beir
+from eval.retrieval import Pipeline, Ranked, rank, retrieval_values
+from eval.runner import deterministic
 from eval.statistics import bootstrap_interval
-from graph.compose import compose_services
+from graph.compose import Service, open_graph
 from graph.settings import GraphSettings
-from ingest.compose import Corpus, open_index
 from ingest.errors import ConfigurationError
 from ingest.scope import LOCAL
-from nodes.ports import Reranker
 
-Metric = Callable[[Sequence[str], dict[str, int], int], float]
-
-METRICS: dict[str, tuple[Metric, int]] = {
-    "nDCG@10": (ndcg, 10),
-    "hit@1": (hit, 1),
-    "hit@3": (hit, 3),
-    "R@5": (recall, 5),
-}
 PACKAGES = ("qdrant-edge-py", "sentence-transformers", "torch")
 EVERY = 50
 """Questions between two lines of progress."""
@@ -43,83 +35,101 @@ async def benchmark(
 ) -> dict[str, Any]:
     """The report of one pipeline on one dataset; `limit` keeps the first questions.
 
-    What was embedded before, also by a run that was cut short, is taken from the data folder.
+    What was embedded before, also by a run that was cut short, is taken from the data folder; the
+    questions are asked anew. Searches are exact and no deadline ends a run, so that two runs agree.
     Raises ConfigurationError for a folder without questions.
     """
     dataset = load_beir(folder, split=split, side=side)
-    if not dataset.questions[:limit]:
+    questions = dataset.questions[:limit]
+    if not questions:
         raise ConfigurationError(f"{folder} has no judged question on {split}, side {side}")
-    async with open_index(settings) as corpus:
-        base = await ensure_base(corpus, dataset)
-        reranker = compose_services(settings, corpus)[0].reranker
-        ranked = await _ranked(corpus, reranker, base, dataset, pipeline, limit, settings)
-        parts = await _parts(settings, corpus, base, pipeline)
+    async with open_graph(deterministic(settings)) as service:
+        base = await ensure_base(service.corpus, dataset)
+        # Loading the model is no part of a question's time.
+        await service.corpus.embedder.load()
+        ranked: list[Ranked] = []
+        runs: list[WholeRun] = []
+        for n, question in enumerate(questions, start=1):
+            if pipeline == "corrective":
+                runs.append(await whole_run(service, base, question))
+                ranked.append(runs[-1].ranked)
+            else:
+                ranked.append(await _searched(service, base, question, pipeline))
+            if n % EVERY == 0 or n == len(questions):
+                said = f"{dataset.name}: {n} of {len(questions)} questions"
+                print(said, file=sys.stderr, flush=True)
+        parts = await _parts(service, base, pipeline)
+    values = retrieval_values(ranked)
     return {
         "dataset": dataset.name,
         "pipeline": pipeline,
         "n": len(ranked),
-        **_metrics(ranked),
-        "latency_ms": _latency(ranked),
+        **means(values),
+        "latency_ms": latency([one.ms for one in ranked]),
+        **(_of_runs(runs, values) if runs else {}),
         "parts": parts | {"split": {"qrels": split, "side": side, **settings.split.model_dump()}},
     }
 
 
-async def _ranked(
-    corpus: Corpus,
-    reranker: Reranker,
-    base: str,
-    dataset: Dataset,
-    pipeline: Pipeline,
-    limit: int | None,
-    settings: GraphSettings,
-) -> list[Ranked]:
-    questions = dataset.questions[:limit]
-    # Loading the model is no part of a question's time.
-    await corpus.embedder.load()
-    ranked = []
-    for n, question in enumerate(questions, start=1):
-        ranked.append(
-            await rank(
-                corpus.index,
-                reranker,
-                base,
-                question,
-                pipeline,
-                candidates=settings.retrieve.candidates,
-            )
-        )
-        if n % EVERY == 0 or n == len(questions):
-            print(f"{dataset.name}: {n} of {len(questions)} questions", file=sys.stderr, flush=True)
-    return ranked
-
-
-def _metrics(ranked: Sequence[Ranked]) -> dict[str, Any]:
+def means(values: Mapping[str, Sequence[float]]) -> dict[str, Any]:
     """Means over the questions with their 95 % bootstrap intervals."""
-    means, intervals = {}, {}
-    for name, (metric, k) in METRICS.items():
-        values = [metric(one.documents, one.question.relevant, k) for one in ranked]
-        means[name] = round(float(np.mean(values)), 4)
-        intervals[name] = [round(end, 4) for end in bootstrap_interval(values)]
-    return {"metrics": means, "intervals": intervals}
+    return {
+        "metrics": {name: round(float(np.mean(own)), 4) for name, own in values.items()},
+        "intervals": {
+            name: [round(end, 4) for end in bootstrap_interval(own)] for name, own in values.items()
+        },
+    }
 
 
-def _latency(ranked: Sequence[Ranked]) -> dict[str, float]:
-    p50, p95 = np.percentile([one.ms for one in ranked], [50, 95])
+def latency(ms: Sequence[float]) -> dict[str, float]:
+    """Milliseconds for one question or row."""
+    p50, p95 = np.percentile(ms, [50, 95])
     return {"p50": round(float(p50), 1), "p95": round(float(p95), 1)}
 
 
-async def _parts(
-    settings: GraphSettings, corpus: Corpus, base: str, pipeline: Pipeline
-) -> dict[str, Any]:
-    (known,) = [found for found in await corpus.bases.bases(LOCAL) if found.name == base]
-    rerank = settings.rerank
+async def _searched(service: Service, base: str, question: Question, pipeline: Pipeline) -> Ranked:
+    retrieve = service.settings.retrieve
+    return await rank(
+        service.corpus.index,
+        service.services.reranker,
+        base,
+        question,
+        pipeline,
+        candidates=retrieve.candidates,
+        exact=retrieve.exact,
+    )
+
+
+def _of_runs(runs: Sequence[WholeRun], values: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    """What grading and loops did: the paired gain over the same run's first search, reranked."""
+    before = retrieval_values([run.first for run in runs])
+    gains = {
+        name: [b - a for a, b in zip(before[name], own, strict=True)]
+        for name, own in values.items()
+    }
+    return {
+        "gain_over_first_search": means(gains),
+        "runs": {
+            "answered": round(float(np.mean([run.answered for run in runs])), 4),
+            "loops": round(float(np.mean([run.loops for run in runs])), 4),
+            "with_history": sum(bool(run.ranked.question.history) for run in runs),
+        },
+    }
+
+
+async def _parts(service: Service, base: str, pipeline: Pipeline) -> dict[str, Any]:
+    known = next(one for one in await service.corpus.bases.bases(LOCAL) if one.name == base)
+    rerank = service.settings.rerank
     named = f"{rerank.kind} {rerank.model or ''}".strip() + f", weight {rerank.weight:.3g}"
+    graded = {"rewrites": service.settings.budget.rewrites, "keep": rerank.keep,
+              "calibration": service.settings.grade.calibration or "shipped"}  # fmt: skip
     return {
         "embedder": known.embedder,
         "sparse": known.sparse,
-        "reranker": named if pipeline == "rerank" else None,
+        "reranker": named if pipeline in ("rerank", "corrective") else None,
+        **({"run": graded} if pipeline == "corrective" else {}),
         "versions": {
-            "index": await corpus.index.version(LOCAL, base),
+            "index": await service.corpus.index.version(LOCAL, base),
             **{name: version(name) for name in PACKAGES},
         },
     }

@@ -15,16 +15,14 @@ commands.command("accept")(golden_cli.accept)
 commands.command("compare")(golden_cli.compare)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Beir = Annotated[
-    Path, typer.Option("--beir", help="A folder with corpus.jsonl, queries.jsonl and qrels/.")
-]
 Split = Annotated[str, typer.Option(help="The file of qrels/ that judges: test, train, dev.")]
 DataFolder = Annotated[
     Path, typer.Option("--data-dir", help="Where embedded datasets are kept between runs.")
 ]
 
 SIDES = ("all", "tune", "report")
-PIPELINES = ("dense", "bm25", "rrf", "blend", "rerank")
+PIPELINES = ("dense", "bm25", "rrf", "blend", "rerank", "corrective")
+SCORERS = ("service", "overlap")
 DATA = Path(".crag-eval")
 """Apart from the service's own data folder: a benchmark's bases are nobody's documents."""
 
@@ -37,33 +35,74 @@ def group() -> None:
 @commands.command()
 def benchmark(
     context: typer.Context,
-    beir: Beir,
-    pipeline: Annotated[str, typer.Option(help=f"What ranks: {', '.join(PIPELINES)}.")] = "rerank",
+    beir: Annotated[
+        Path | None,
+        typer.Option("--beir", help="A folder with corpus.jsonl, queries.jsonl and qrels/."),
+    ] = None,
+    claims: Annotated[
+        Path | None, typer.Option(help="JSONL of {dataset, id, doc, claim, label}; also packed.")
+    ] = None,
+    rewrites: Annotated[
+        Path | None,
+        typer.Option(help="JSONL of {dataset, id, history, question, rewrite}; also packed."),
+    ] = None,
+    pipeline: Annotated[
+        str | None,
+        typer.Option(help=f"What ranks: {', '.join(PIPELINES)}; rerank if none is said."),
+    ] = None,
+    scorer: Annotated[
+        str | None,
+        typer.Option(
+            help="What judges claims: service, its own grounding check, or overlap, a baseline."
+        ),
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions.")] = None,
-    split: Split = "test",
+    split: Annotated[str | None, typer.Option(help="The file of qrels/; test if none is said.")] = (
+        None
+    ),
     side: Annotated[
-        str, typer.Option(help="Half of the questions by their id: all, tune or report.")
-    ] = "all",
+        str | None, typer.Option(help="Half of the questions by their id: all, tune or report.")
+    ] = None,
     data_dir: DataFolder = DATA,
     as_json: Json = False,
 ) -> None:
-    """Measure a retrieval pipeline on a dataset in BEIR's format."""
+    """Measure retrieval (--beir), the grounding check (--claims) or follow-ups (--rewrites).
+
+    What was embedded is kept in --data-dir: a run that was cut short goes on from there.
+    """
     import asyncio
 
-    _one_of(side, SIDES, "--side")
-    if pipeline == "corrective":
-        raise typer.BadParameter(
-            "'corrective' is not measured by this version: it runs whole questions, with loops, "
-            "and comes with a later one; use rerank for what a run's first search finds",
-            param_hint="--pipeline",
-        )
-    _one_of(pipeline, PIPELINES, "--pipeline")
-    from eval.benchmark import benchmark as measure
     from ingest.settings import read
 
+    source = _only_one({"--beir": beir, "--claims": claims, "--rewrites": rewrites})
+    _only_for(source, "--beir", {"--pipeline": pipeline, "--split": split})
+    _only_for(source, "--claims", {"--scorer": scorer})
+    if source == "--claims" and side is not None:
+        raise typer.BadParameter("claims are tuned on one side and reported on the other",
+                                 param_hint="--side")  # fmt: skip
+    for value, known, option in (
+        (pipeline, PIPELINES, "--pipeline"), (scorer, SCORERS, "--scorer"), (side, SIDES, "--side"),
+    ):  # fmt: skip
+        if value is not None:
+            _one_of(value, known, option)
     settings = read(context.obj, data_dir=data_dir)
-    chosen: Any = {"pipeline": pipeline, "side": side}
-    report = asyncio.run(measure(settings, beir, split=split, limit=limit, **chosen))
+    chosen: Any = {"side": side or "all", "limit": limit}
+    if beir is not None:
+        from eval.benchmark import benchmark as measure
+
+        named: Any = pipeline or "rerank"
+        running = measure(settings, beir, named, split=split or "test", **chosen)
+    elif claims is not None:
+        from eval.claims import benchmark_claims
+
+        judge: Any = scorer or "service"
+        running = benchmark_claims(settings, claims, judge, limit=limit)
+    else:
+        from eval.rewrites import benchmark_rewrites
+
+        assert rewrites is not None
+        running = benchmark_rewrites(rewrites, **chosen)
+    report = asyncio.run(running)
     print(json.dumps(report, indent=2) if as_json else "\n".join(_report_lines(report)))
 
 
@@ -145,10 +184,37 @@ def _one_of(value: str, known: tuple[str, ...], option: str) -> None:
         raise typer.BadParameter(f"unknown {value!r}; known: {', '.join(known)}", param_hint=option)
 
 
+def _only_one(sources: dict[str, Path | None]) -> str:
+    given = [option for option, path in sources.items() if path is not None]
+    if len(given) != 1:
+        raise typer.BadParameter(
+            f"give exactly one of {', '.join(sources)}; {' and '.join(given) or 'none'} was given"
+        )
+    return given[0]
+
+
+def _only_for(source: str, wanted: str, options: dict[str, str | None]) -> None:
+    for option, value in options.items():
+        if value is not None and source != wanted:
+            raise typer.BadParameter(f"it is for {wanted}", param_hint=option)
+
+
 def _report_lines(report: dict[str, Any]) -> list[str]:
-    lines = [f"{report['dataset']}, {report['pipeline']}, {report['n']} questions"]
+    lines = [f"{report['dataset']}, {report['pipeline']}, {report['n']} rows", *_figures(report)]
+    latency = report["latency_ms"]
+    lines.append(f"  latency  p50 {latency['p50']:.1f} ms, p95 {latency['p95']:.1f} ms")
+    for name, own in report.get("by_dataset", {}).items():
+        lines += [f"{name}, {own['n']} rows", *_figures(own)]
+    if "gain_over_first_search" in report:
+        lines += ["gain over the first search", *_figures(report["gain_over_first_search"])]
+        lines.append("runs  " + ", ".join(f"{k} {v:g}" for k, v in report["runs"].items()))
+    return lines
+
+
+def _figures(report: dict[str, Any]) -> list[str]:
+    lines = []
     for name, value in report["metrics"].items():
         low, high = report["intervals"][name]
-        lines.append(f"  {name:8} {value:.3f}  [{low:.3f}, {high:.3f}]")
-    latency = report["latency_ms"]
-    return [*lines, f"  latency  p50 {latency['p50']:.0f} ms, p95 {latency['p95']:.0f} ms"]
+        said = "-" if value is None else f"{value:.3f}  [{low:.3f}, {high:.3f}]"
+        lines.append(f"  {name:18} {said}")
+    return lines

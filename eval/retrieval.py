@@ -1,10 +1,9 @@
 """Retrieval on a dataset, stage by stage: which documents come first, and how good that is."""
 
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from eval.datasets import Question
 from ingest.documents import Candidate
@@ -15,6 +14,19 @@ from ingest.scope import LOCAL
 from nodes.ports import Reranker
 
 Pipeline = Literal["dense", "bm25", "rrf", "blend", "rerank", "corrective"]
+
+MEASURES = {
+    "nDCG@10": "nDCG@10",
+    "hit@1": "Success@1",
+    "hit@3": "Success@3",
+    "P@3": "P@3",
+    "P@30": "P@30",
+    "R@3": "R@3",
+    "R@5": "R@5",
+    "RR@3": "RR@3",
+    "AP": "AP",
+}
+"""By the names of this project, those of ir_measures: what the published figures are given in."""
 
 
 @dataclass(frozen=True)
@@ -34,41 +46,44 @@ async def rank(
     pipeline: Pipeline,
     *,
     candidates: int = 50,
+    exact: bool = False,
 ) -> Ranked:
-    """A document's rank is that of its best chunk."""
+    """One search, ordered by the scores of the pipeline."""
     clock = time.perf_counter()
     found = await index.search(
-        LOCAL, base, question.text, [question.text], limit=candidates, filters=Filters()
-    )
+        LOCAL, base, question.text, [question.text], limit=candidates, filters=Filters(),
+        exact=exact,
+    )  # fmt: skip
     if pipeline == "rerank":
         found = await reranker.rerank(question.text, found)
     order = _order(found, pipeline)
     ms = 1000 * (time.perf_counter() - clock)
-    sources = [candidate.chunk.metadata["source"] for candidate in order]
-    return Ranked(question, list(dict.fromkeys(sources)), ms)
+    return Ranked(question, documents_of(order), ms)
 
 
-def ndcg(documents: Sequence[str], relevant: dict[str, int], k: int = 10) -> float:
-    """nDCG@k with linear gains, as trec_eval's ndcg_cut; in [0, 1]."""
-    gains = [relevant.get(document, 0) for document in documents[:k]]
-    ideal = sorted(relevant.values(), reverse=True)[:k]
-    best = _dcg(ideal)
-    return _dcg(gains) / best if best else 0.0
+def documents_of(candidates: Sequence[Candidate]) -> list[str]:
+    """A document's rank is that of its best chunk."""
+    return list(dict.fromkeys(candidate.chunk.metadata["source"] for candidate in candidates))
 
 
-def hit(documents: Sequence[str], relevant: dict[str, int], k: int = 1) -> float:
-    """1 where one of the first k is relevant."""
-    return float(any(document in relevant for document in documents[:k]))
+def retrieval_values(ranked: Sequence[Ranked]) -> dict[str, list[float]]:
+    """By the names of MEASURES, a value in [0, 1] for each question, in order; 0 for one without
+    a document. By trec_eval's definitions, computed by ir_measures: linear gains, and P@k divides
+    by k however few were found."""
+    import ir_measures
 
-
-def recall(documents: Sequence[str], relevant: dict[str, int], k: int = 5) -> float:
-    """The share of the relevant documents that is among the first k; 0 where none is relevant."""
-    found = sum(document in relevant for document in documents[:k])
-    return found / len(relevant) if relevant else 0.0
-
-
-def _dcg(gains: Sequence[int]) -> float:
-    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
+    measures: dict[Any, str] = {ir_measures.parse_measure(m): n for n, m in MEASURES.items()}
+    # trec_eval sorts by score and breaks ties by id: the place in the ranking is the score.
+    runs = {
+        str(n): {document: float(-place) for place, document in enumerate(one.documents)}
+        for n, one in enumerate(ranked)
+        if one.documents
+    }
+    qrels = {str(n): dict(one.question.relevant) for n, one in enumerate(ranked)}
+    values = {name: [0.0] * len(ranked) for name in MEASURES}
+    for metric in ir_measures.iter_calc(list(measures), qrels, runs):
+        values[measures[metric.measure]][int(metric.query_id)] = float(metric.value)
+    return values
 
 
 def _order(found: list[Candidate], pipeline: Pipeline) -> list[Candidate]:
