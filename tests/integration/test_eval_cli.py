@@ -57,7 +57,7 @@ def test_benchmark_prints_one_report_and_embeds_once(beir: Path, data: Path) -> 
         "dataset", "pipeline", "n", "metrics", "intervals", "latency_ms", "parts",
     ]  # fmt: skip
     assert (report["dataset"], report["pipeline"], report["n"]) == ("tiny", "rerank", 3)
-    assert report["metrics"] == {"nDCG@10": 1.0, "hit@1": 1.0, "hit@3": 1.0, "R@5": 1.0}
+    assert {report["metrics"][name] for name in ("nDCG@10", "hit@1", "hit@3", "R@5")} == {1.0}
     assert report["intervals"]["nDCG@10"] == [1.0, 1.0]
     assert set(report["latency_ms"]) == {"p50", "p95"}
     assert set(report["parts"]) == {"embedder", "sparse", "reranker", "versions", "split"}
@@ -70,7 +70,7 @@ def test_benchmark_prints_one_report_and_embeds_once(beir: Path, data: Path) -> 
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (["--pipeline", "corrective"], "not measured by this version"),
+        (["--claims", "c.jsonl"], "give exactly one of"),
         (["--pipeline", "best"], "unknown 'best'"),
         (["--side", "left"], "unknown 'left'"),
         (["--split", "train"], "train.tsv is missing"),
