@@ -22,6 +22,17 @@ class SearchedQuery(Shape):
     loop: int
 
 
+class Near(Shape):
+    title: str
+    heading: str
+    page: int | None
+    source: str = Field(description="The document's path in its folder, or a web address.")
+    chunk_id: str
+    document_id: str
+    text: str = Field(description="Its beginning.")
+    grade: float | None = Field(description="A probability in [0, 1]; null where not graded.")
+
+
 class Searched(Shape):
     queries: list[SearchedQuery]
     knowledge_bases: list[str]
@@ -30,6 +41,7 @@ class Searched(Shape):
     candidates: int = Field(description="Different passages seen over all loops.")
     graded: int
     best_grade: float | None = Field(description="A probability in [0, 1].")
+    nearest: list[Near] = Field(description="Where a person may look, best first, at most three.")
 
 
 class Use(Shape):
@@ -92,6 +104,7 @@ EXAMPLE: dict[str, Any] = {
         "candidates": 50,
         "graded": 5,
         "best_grade": 0.94,
+        "nearest": [],
     },
     "degraded": [],
     "budget": {

@@ -1,11 +1,19 @@
 """The answer object: one shape on every way in, every key always present."""
 
+import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ingest.documents import Candidate
 from nodes.check_grounding import shown
 from nodes.context import Context
 from nodes.state import Citation, Degraded, Outcome, Reason, State, TraceEntry
+
+NEAREST = 3
+"""Passages that an answer names as the nearest: for a refusal, where a person may look."""
+
+SHOWN = 240
+"""Code points of a passage's beginning that are shown with it."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +84,28 @@ def _searched(state: State) -> dict[str, Any]:
         "candidates": len(state.candidates_seen),
         "graded": len(state.graded),
         "best_grade": max(grades, default=None),
+        "nearest": [_near(candidate, state) for candidate in _nearest(state)],
+    }
+
+
+def _nearest(state: State) -> list[Candidate]:
+    """The passages that came nearest to an answer: the evidence, then what was ranked first."""
+    found = [e.candidate for e in state.evidence] + state.candidates
+    return list({candidate.chunk.chunk_id: candidate for candidate in found}.values())[:NEAREST]
+
+
+def _near(candidate: Candidate, state: State) -> dict[str, Any]:
+    chunk = candidate.chunk
+    grade = state.graded.get(chunk.chunk_id)
+    return {
+        "title": chunk.title,
+        "heading": chunk.heading,
+        "page": chunk.page,
+        "source": candidate.url or chunk.metadata.get("source", ""),
+        "chunk_id": chunk.chunk_id,
+        "document_id": chunk.document_id,
+        "text": textwrap.shorten(chunk.text, SHOWN, placeholder=" …"),
+        "grade": grade.probability if grade is not None else None,
     }
 
 

@@ -21,6 +21,8 @@ def answer_lines(answer: dict[str, Any]) -> list[str]:
     lines += _sources(answer["citations"])
     if answer["outcome"] in ("answered_partially", "refused"):
         lines += ["", *_reason(answer), *_searched(answer["searched"])]
+    if answer["outcome"] == "refused":
+        lines += _nearest(answer["searched"]["nearest"])
     for fault in answer["degraded"]:
         lines.append(f"Degraded: {fault['node']}: {fault['detail']} ({fault['fallback']})")
     return lines
@@ -49,8 +51,8 @@ def _sources(citations: list[dict[str, Any]]) -> Iterator[str]:
     if seen:
         yield "\nSources"
     for n, citation in sorted(seen.items()):
-        where = f" <{citation['url']}>" if citation["url"] else ""
-        yield f"[{n}] {_place(citation)}{where}"
+        where = f" <{citation['url']}>" if citation["url"] else f"  {citation['source']}"
+        yield f"[{n}] {_place(citation)}{where}".rstrip()
         yield from textwrap.wrap(
             f'"{citation["quote"]}"', WIDTH, initial_indent="    ", subsequent_indent="    "
         )
@@ -77,3 +79,10 @@ def _searched(searched: dict[str, Any]) -> Iterator[str]:
     yield f"Searched: {bases}{web}; {searched['candidates']} passages seen{grade}"
     for query in searched["queries"]:
         yield f"  query: {query['text']}  ({query['technique']})"
+
+
+def _nearest(passages: list[dict[str, Any]]) -> Iterator[str]:
+    if passages:
+        yield "Closest, but not an answer:"
+    for near in passages:
+        yield f"  {_place(near)}  {near['source']}".rstrip()

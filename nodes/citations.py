@@ -23,6 +23,7 @@ def cite(candidate: Candidate, start: int, end: int, n: int) -> Citation:
         quote=quote,
         quote_sha256=quote_sha256(quote),
         url=candidate.url,
+        source=chunk.metadata.get("source", ""),
     )
 
 

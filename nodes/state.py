@@ -73,8 +73,8 @@ class Evidence:
 class Citation:
     """Where a sentence comes from: `text[start:end] == quote` in the stored document.
 
-    Offsets are Unicode code points. For the web, `document_id` is the address and the stored text
-    is the passage as it was received.
+    Offsets are Unicode code points; `source` is the document's path in its folder. For the web,
+    `document_id` is the address and the stored text is the passage as it was received.
     """
 
     n: int
@@ -90,6 +90,7 @@ class Citation:
     quote: str
     quote_sha256: str
     url: str | None = None
+    source: str = ""
 
 
 @dataclass(frozen=True)

@@ -133,6 +133,7 @@ def an_answer(run_id: str = "run-1", question: str = "q", *, refused: bool = Fal
             "web_sent": "",
             "candidates": 7,
             "graded": 5,
+            "nearest": [],
             "best_grade": 0.25,
         },
         degraded=[],

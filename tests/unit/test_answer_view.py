@@ -11,6 +11,7 @@ CITATION = {
     "heading": "Payment",
     "page": 3,
     "url": None,
+    "source": "policies/refund.md",
     "quote": "Paid within 14 days.",
 }
 
@@ -19,7 +20,7 @@ def test_shows_title_heading_page_and_quote_of_a_citation() -> None:
     answer = an_answer().as_json() | {"citations": [CITATION]}
     assert answer_lines(answer)[1:] == [
         "\nSources",
-        "[1] Refund policy > Payment, page 3",
+        "[1] Refund policy > Payment, page 3  policies/refund.md",
         '    "Paid within 14 days."',
     ]
 
@@ -29,6 +30,15 @@ def test_a_refusal_says_why_and_what_was_searched() -> None:
     assert "Refused: no_evidence: nothing that was found answers the question" in lines
     assert "Searched: handbook; not the web; 7 passages seen, best grade 0.25" in lines
     assert "  query: why?  (original)" in lines
+
+
+def test_a_refusal_names_the_nearest_passages() -> None:
+    near = {"title": "Refund policy", "heading": "Payment", "page": None, "source": "r.md"}
+    answer = an_answer(question="why?", refused=True).as_json()
+    answer["searched"]["nearest"] = [near]
+    lines = answer_lines(answer)
+    at = lines.index("Closest, but not an answer:")
+    assert lines[at + 1] == "  Refund policy > Payment  r.md"
 
 
 def test_a_fallback_is_said() -> None:
