@@ -32,6 +32,7 @@ def examine(settings: Settings) -> dict[str, Any]:
         "python": platform.python_version(),
         "packages": _packages(problems),
         "model": _model(problems),
+        "reranker": _reranker(settings, problems),
         "data_folder": _data_folder(settings, problems),
         "service": _service(settings, problems),
         "settings": _changed(settings, problems),
@@ -52,6 +53,7 @@ def report_lines(report: dict[str, Any]) -> list[str]:
         f"Python       {report['python']}",
         f"Packages     {'missing: ' + ', '.join(missing) if missing else 'all installed'}",
         f"Model        {report['model']['name']}: {report['model']['state']}",
+        f"Reranker     {report['reranker']['kind']}: {report['reranker']['state']}",
         f"Data folder  {folder['path']}: {folder['state']}, format {folder['format'] or '-'}",
         f"Service      {service['host']}:{service['port']}, {service['keys']} keys{exposed}",
         f"Web search   {'configured' if web else 'off: CRAG_WEB__TAVILY_API_KEY is not set'}",
@@ -68,11 +70,9 @@ def report_lines(report: dict[str, Any]) -> list[str]:
 def _changed(settings: Settings, problems: list[str]) -> dict[str, Any]:
     """Settings of this environment that are not the default, by name; secrets are masked."""
     from graph.adapters.calibration import load_calibration
-    from graph.compose import open_reranker
 
     try:
         load_calibration(settings.grade.calibration)
-        open_reranker(settings, None)
     except ConfigurationError as error:
         problems.append(error.message)
     return dict(_flat(PREFIX, settings.model_dump(mode="json", exclude_defaults=True)))
@@ -110,6 +110,20 @@ def _model(problems: list[str]) -> dict[str, Any]:
         "state": "weights are those of this release",
         "sha256": WEIGHTS_SHA256,
     }
+
+
+def _reranker(settings: Settings, problems: list[str]) -> dict[str, Any]:
+    """Looks for a model's files and its backend; only loading it tells whether its weights work."""
+    from graph.compose import open_reranker
+
+    rerank = settings.rerank
+    state = f"{rerank.model}, {rerank.backend}" if rerank.kind == "cross_encoder" else "ready"
+    try:
+        open_reranker(settings, None)
+    except ConfigurationError as error:
+        problems.append(error.message)
+        state = "cannot be used"
+    return {"kind": rerank.kind, "model": rerank.model, "state": state}
 
 
 def _data_folder(settings: Settings, problems: list[str]) -> dict[str, Any]:

@@ -98,7 +98,7 @@ class Lifetime:
         try:
             async with self._open_service(self._settings) as service:
                 self._opened(service)
-                await service.corpus.embedder.load()
+                await service.load()
                 await service.corpus.embedder.encode(["warm up"])
                 self._service = service
                 self._ready(service)

@@ -50,7 +50,7 @@ def ask_here(
             async for event in service.runner.stream(ask):
                 if event.type == "run":
                     # The run is accepted and its clock not started: loading is not its time.
-                    await service.corpus.embedder.load()
+                    await service.load()
                 elif event.type == "node":
                     on_node(event.data["entry"])
                 elif event.type == "answer":

@@ -1,7 +1,8 @@
-"""The commands `crag ask` and `crag search`. Imports wait until a command runs."""
+"""The commands `crag ask`, `crag search` and `crag models`. Imports wait until a command runs."""
 
 import json
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +12,13 @@ Question = Annotated[str, typer.Argument(help="What you want to know.")]
 Base = Annotated[str, typer.Option("--kb", help="The knowledge base.")]
 
 REFUSED = 4
+
+models = typer.Typer(help="Models that are not part of the package.")
+
+
+@models.callback()
+def group() -> None:
+    """One command alone would otherwise stand for the whole group."""
 
 
 def ask(
@@ -80,6 +88,37 @@ def search(
     from graph.answer_view import search_lines
 
     print("\n".join(search_lines(found)))
+
+
+@models.command()
+def pull(
+    context: typer.Context,
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="On the Hugging Face hub; recommended: BAAI/bge-reranker-base, or, small and "
+            "quick, cross-encoder/ms-marco-MiniLM-L6-v2."
+        ),
+    ],
+    to: Annotated[
+        Path | None, typer.Option(help="The folder; default: models/ in the data folder.")
+    ] = None,
+    backend: Annotated[str, typer.Option(help="torch, onnx or openvino.")] = "torch",
+) -> None:
+    """Download a cross-encoder, and say what to set."""
+    from graph.adapters.model_hub import WEIGHTS
+    from graph.adapters.model_hub import pull as download
+    from ingest.settings import read
+
+    if backend not in WEIGHTS:
+        raise typer.BadParameter("one of torch, onnx, openvino", param_hint="--backend")
+    settings = read(context.obj)
+    folder = (to or settings.data_dir / "models" / name.replace("/", "--")).resolve()
+    revision = download(name, folder, backend)
+    print(f"{name} at revision {revision}; set", file=sys.stderr)
+    print(f"CRAG_RERANK__KIND=cross_encoder\nCRAG_RERANK__MODEL={folder}")
+    if backend != "torch":
+        print(f"CRAG_RERANK__BACKEND={backend}")
 
 
 def _options(given: list[str]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from graph.builder import Graph, build
 from graph.run_log import RunLog
 from graph.runner import Runner
-from graph.services import Services
+from graph.services import Loading, Services
 from graph.settings import GraphSettings
 from ingest.compose import Corpus, open_index
 from ingest.errors import ConfigurationError
@@ -29,12 +29,21 @@ class Service:
     services: Services
     settings: GraphSettings
 
+    async def load(self) -> None:
+        """Reads the weights of every model, so that the first question is as fast as the second.
+
+        Raises ConfigurationError for a model that cannot be used.
+        """
+        await self.corpus.embedder.load()
+        if isinstance(self.services.reranker, Loading):
+            await self.services.reranker.load()
+
 
 @asynccontextmanager
 async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
     """Raises what open_index raises, and ConfigurationError for an adapter that is unknown.
 
-    Loads no model: `service.corpus.embedder.load()` does, or the first question.
+    Loads no model: `service.load()` does, or the first question.
     """
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
     from threadpoolctl import threadpool_limits
@@ -62,6 +71,8 @@ async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
                 yield Service(runner, graph, corpus, runs, services, settings)
             finally:
                 runs.close()
+                if isinstance(services.reranker, Loading):
+                    services.reranker.close()
 
 
 def _threads(folder: Path) -> str:
@@ -153,12 +164,17 @@ def open_reranker(settings: GraphSettings, vectors: Any) -> Any:
     kind = settings.rerank.kind
     if kind == "late_interaction":
         return LateInteractionReranker(vectors, weight=settings.rerank.weight)
+    if kind == "cross_encoder":
+        from graph.adapters.cross_encoder import CrossEncoderReranker
+
+        return CrossEncoderReranker(settings.rerank)
     if kind == "none":
         return NoReranker()
     if ":" in kind:
         return _own_reranker(kind, settings)
     raise ConfigurationError(
-        f"CRAG_RERANK__KIND: unknown {kind!r}; known: late_interaction, none, package.module:Class"
+        f"CRAG_RERANK__KIND: unknown {kind!r}; "
+        "known: late_interaction, cross_encoder, none, package.module:Class"
     )
 
 

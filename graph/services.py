@@ -1,7 +1,7 @@
 """The ports that a graph is built with."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from nodes.ports import (
     Generator,
@@ -17,6 +17,16 @@ from nodes.ports import (
 
 class SearchableIndex(Retriever, SourceTexts, Protocol):
     """Finds passages and reads the texts that citations point into."""
+
+
+@runtime_checkable
+class Loading(Protocol):
+    """An adapter with weights of its own: read once at start, let go of at the end."""
+
+    async def load(self) -> None:
+        """Raises ConfigurationError for weights that cannot be used."""
+
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,15 @@ class RetrieveSettings(Section):
 
 
 class RerankSettings(Section):
-    kind: str = Field("late_interaction", description="late_interaction, none or package:Class.")
-    model: str | None = Field(None, description="For adapters that load a model of their own.")
+    kind: str = Field(
+        "late_interaction", description="late_interaction, cross_encoder, none or package:Class."
+    )
+    model: str | None = Field(None, description="Of a cross-encoder: a folder, or a cached name.")
+    backend: Literal["torch", "onnx", "openvino"] = Field("torch", description="What runs it.")
+    batch: int = Field(32, ge=1, le=512, description="Pairs of one forward pass.")
+    max_length: int = Field(512, ge=16, description="Tokens of a pair; longer ones are cut.")
+    depth: int = Field(50, ge=1, le=400, description="Candidates that a cross-encoder reads.")
+    """It reads each one for each question, where late interaction keeps what it has read."""
     keep: int = Field(5, ge=1, le=20, description="Candidates graded in a loop.")
     weight: float = Field(1 / 3, ge=0, le=1, description="Share of late interaction in the order.")
     cache_mb: int = Field(512, ge=1, description="Token vectors kept in memory, in MB.")
