@@ -60,6 +60,7 @@ async def _evaluate(
     settings: GraphSettings, evaluation: Evaluation, questions: Sequence[GoldenQuestion]
 ) -> dict[str, Any]:
     async with open_graph(deterministic(settings)) as service:
+        await service.load()  # a model that cannot be used ends it, not each question
         if evaluation.documents is not None:
             for base in dict.fromkeys(question.knowledge_base for question in questions):
                 await ingest_golden(service.corpus, evaluation.documents, base)
