@@ -34,14 +34,22 @@ from nodes.web_search import web_search
 Graph = CompiledStateGraph[State, Context, State, State]
 
 
-def build(ports: Services, checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph:
-    """The compiled graph with these ports bound to its nodes."""
-    graph = StateGraph(State, context_schema=Context)
+def build(
+    ports: Services,
+    checkpointer: BaseCheckpointSaver[str] | None = None,
+    options: type[Context] = Context,
+) -> Graph:
+    """The compiled graph with these ports bound to its nodes, and these options of a run."""
+    graph = StateGraph(State, context_schema=options)
 
-    def add(name: str, node: object) -> None:
-        graph.add_node(name, traced(name, node))  # type: ignore[arg-type]
+    def add(name: str, node: object, *, begins: bool = False) -> None:
+        graph.add_node(name, traced(name, node, begins=begins))  # type: ignore[arg-type]
 
-    add("contextualize_question", partial(contextualize_question, writer=ports.writer))
+    add(
+        "contextualize_question",
+        partial(contextualize_question, writer=ports.writer),
+        begins=True,
+    )
     add("plan_queries", partial(plan_queries, writer=ports.writer))
     add("answer_directly", answer_directly)
     add("retrieve", partial(retrieve, index=ports.index))

@@ -1,14 +1,14 @@
 """The options of one run: a client may tighten what the service set, never loosen it."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ValidationError
+from pydantic import ValidationError, create_model
 
 from graph.adapters.calibration import load_calibration
 from graph.settings import GraphSettings
 from ingest.errors import InvalidRequest
 from ingest.ports import KnowledgeBase
-from ingest.scope import Scope
+from ingest.scope import LOCAL, Scope
 from nodes.context import Context
 
 AT_MOST = ("rewrites", "chat_calls", "tokens", "deadline_s", "candidates", "keep", "sentences")
@@ -58,6 +58,17 @@ def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) 
         tokens=settings.budget.tokens,
         deadline_s=settings.budget.deadline_s,
     )
+
+
+def options_with_defaults(settings: GraphSettings) -> type[Context]:
+    """Context with the service's settings as its defaults: the form that Studio shows."""
+    no_base = KnowledgeBase("", "", "", "", "", web=False)
+    service = service_context(settings, no_base, LOCAL).model_dump()
+    fields: dict[str, Any] = {
+        name: (Annotated[field.annotation, field], service[name])
+        for name, field in Context.model_fields.items()
+    }
+    return create_model("Context", __base__=Context, __doc__=Context.__doc__, **fields)
 
 
 def _calibrated(settings: GraphSettings) -> dict[str, float]:

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 
 from graph.builder import Graph, build
 from graph.compose import compose_services
+from graph.options import options_with_defaults
 from graph.settings import GraphSettings
 from ingest.compose import open_index
 
@@ -18,7 +19,9 @@ async def corrective_rag() -> Graph:
     async with _opening:
         if not _opened:
             stack = AsyncExitStack()
-            corpus = await stack.enter_async_context(open_index(GraphSettings()))
-            services, _ = await asyncio.to_thread(compose_services, GraphSettings(), corpus)
-            _opened.append((build(services), stack))
+            settings = GraphSettings()
+            corpus = await stack.enter_async_context(open_index(settings))
+            services, _ = await asyncio.to_thread(compose_services, settings, corpus)
+            graph = build(services, options=options_with_defaults(settings))
+            _opened.append((graph, stack))
     return _opened[0][0]

@@ -12,18 +12,22 @@ from nodes.budget import added, metered
 from nodes.context import DEFAULTS, Context
 from nodes.fallback import or_fallback
 from nodes.prompts import PROMPT_VERSION
-from nodes.state import Degraded, Spent, State, Status, TraceEntry, Update
+from nodes.state import Degraded, Spent, State, Status, TraceEntry, Update, begun
 
 Node = Callable[[State, Runtime[Context]], Awaitable[Update]]
 
 
-def traced(name: str, node: Node) -> Callable[..., Awaitable[dict[str, Any]]]:
+def traced(
+    name: str, node: Node, *, begins: bool = False
+) -> Callable[..., Awaitable[dict[str, Any]]]:
     """The node with its trace. A node that raises fails the run closed: it declines.
 
-    `decline` itself has nothing to fall back to, so its errors pass.
+    `decline` itself has nothing to fall back to, so its errors pass. The node that `begins` a run
+    empties what an earlier one left on the thread.
     """
 
     async def execute(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+        state = begun(state) if begins else state
         started, clock = datetime.now(UTC), time.perf_counter()
         faults: list[Degraded] = []
         with metered(state, runtime.context or DEFAULTS) as meter:
@@ -49,8 +53,9 @@ def traced(name: str, node: Node) -> Callable[..., Awaitable[dict[str, Any]]]:
             summary={**update.get("summary", {}), **_spent(meter.spent)},
         )
         runtime.stream_writer({"type": "node", "entry": asdict(entry)})
-        spent = added(changes.get("spent", state.spent), meter.spent)
-        return {**changes, "degraded": degraded, "spent": spent, "trace": [*state.trace, entry]}
+        changes["spent"] = added(changes.get("spent", state.spent), meter.spent)
+        emptied = vars(state) if begins else {}
+        return {**emptied, **changes, "degraded": degraded, "trace": [*state.trace, entry]}
 
     execute.__name__ = name
     return execute

@@ -1,8 +1,11 @@
 """What a run knows at each step: plain, small, and the same after a checkpoint."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import cache
+from typing import Any, Literal, get_type_hints
 
+from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from ingest.documents import Candidate
@@ -187,6 +190,22 @@ class State:
     reason: Reason | None = None
     trace: list[TraceEntry] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        """Objects of JSON become what they stand for: a client sends such, and an edited
+        checkpoint holds them. Raises ValidationError where they stand for nothing."""
+        for name, value in vars(self).items():
+            if any(isinstance(item, dict) for item in _items(name, value)):
+                object.__setattr__(self, name, _reader(name).validate_python(value))
+
+
+GIVEN = ("question", "knowledge_base", "history", "filters", "started_at", "turns")
+"""The fields that a run is given; it fills the others itself."""
+
+
+def begun(state: State) -> State:
+    """The state that a run begins with: nothing of an earlier run on the thread is left."""
+    return State(**{name: getattr(state, name) for name in GIVEN})
+
 
 class Update(TypedDict, total=False):
     """What a node changes: some fields of State, and a `summary` for its trace entry."""
@@ -215,3 +234,14 @@ class Update(TypedDict, total=False):
     outcome: Outcome | None
     reason: Reason | None
     summary: dict[str, Any]
+
+
+def _items(name: str, value: Any) -> Iterable[Any]:
+    if name == "graded":
+        return value.values()  # type: ignore[no-any-return]
+    return value if isinstance(value, list) else [value]
+
+
+@cache
+def _reader(name: str) -> TypeAdapter[Any]:
+    return TypeAdapter(get_type_hints(State)[name])
