@@ -71,7 +71,7 @@ async def ingest(
     is nothing at `path`. A file that cannot be read is a
     result, and what the base knew of it before goes on answering.
     """
-    sources = files_below(path)
+    sources = await asyncio.to_thread(files_below, path)
     total = len(sources)
     known = {d.source: d for d in await index.documents(scope, knowledge_base)}
     complete = await writer.is_complete(scope, knowledge_base, known.values())
