@@ -14,6 +14,7 @@ from graph.routing import (
     after_retrieving,
     after_rewriting,
     after_web_search,
+    routed,
 )
 from graph.services import Services
 from graph.tracing import traced
@@ -41,6 +42,7 @@ def build(
 ) -> Graph:
     """The compiled graph with these ports bound to its nodes, and these options of a run."""
     graph = StateGraph(State, context_schema=options)
+    defaults = options()
 
     def add(name: str, node: object, *, begins: bool = False) -> None:
         graph.add_node(name, traced(name, node, begins=begins))  # type: ignore[arg-type]
@@ -69,10 +71,14 @@ def build(
     graph.add_conditional_edges("retrieve", after_retrieving, ["rerank", "decline"])
     graph.add_edge("rerank", "grade_documents")
     graph.add_conditional_edges(
-        "grade_documents", after_grading, ["generate", "rewrite_query", "web_search", "decline"]
+        "grade_documents",
+        routed(after_grading, defaults),
+        ["generate", "rewrite_query", "web_search", "decline"],
     )
     graph.add_conditional_edges(
-        "rewrite_query", after_rewriting, ["retrieve", "generate", "web_search", "decline"]
+        "rewrite_query",
+        routed(after_rewriting, defaults),
+        ["retrieve", "generate", "web_search", "decline"],
     )
     graph.add_conditional_edges("web_search", after_web_search, ["rerank", "generate", "decline"])
     graph.add_conditional_edges("generate", after_generating, ["check_grounding", "decline"])

@@ -1,8 +1,9 @@
 """Where a question travels next. Each route is a plain function of the state."""
 
+from collections.abc import Callable
 from typing import Literal
 
-from langgraph.runtime import Runtime
+from langgraph.runtime import Runtime, get_runtime
 
 from nodes.budget import out_of_time, rewrites_left
 from nodes.check_grounding import REPAIRS
@@ -76,3 +77,17 @@ def _after_loops(state: State, context: Context) -> Literal["generate", "web_sea
     if context.web and not state.web_searched and not out_of_time(state, context):
         return "web_search"
     return "generate" if usable(state) else "decline"
+
+
+def routed(
+    route: Callable[[State, Runtime[Context]], str], defaults: Context
+) -> Callable[[State], str]:
+    """The route with the options of its run. Where a person edits a checkpoint there is no run,
+    and the defaults decide."""
+
+    def decide(state: State) -> str:
+        running: Runtime[Context] | None = get_runtime(Context)
+        return route(state, running or Runtime(context=defaults))
+
+    decide.__name__ = route.__name__
+    return decide

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from pydantic import TypeAdapter, ValidationError
 
 from graph.builder import build, longest_path
 from graph.compose import plain_serializer
@@ -15,6 +16,7 @@ from ingest.filters import Condition, Filters
 from nodes.context import Context
 from nodes.ports import WebResult
 from nodes.state import (
+    GIVEN,
     Degraded,
     Evidence,
     Query,
@@ -24,6 +26,7 @@ from nodes.state import (
     Support,
     TraceEntry,
     Turn,
+    begun,
 )
 from tests.fakes import FakeGrader, FakeWeb, a_candidate, a_citation, a_grade
 from tests.runs import QUESTION, ports
@@ -76,6 +79,31 @@ def test_every_field_survives_the_serializer(caplog: pytest.LogCaptureFixture) -
             assert serializer.loads_typed(serializer.dumps_typed(value)) == value, field.name
         assert serializer.loads_typed(serializer.dumps_typed(FULL.trace)) == FULL.trace
     assert caplog.records == []
+
+
+def test_every_field_survives_json() -> None:
+    plain = TypeAdapter(State).dump_python(FULL, mode="json")
+    assert State(**plain) == FULL
+
+
+def test_an_object_of_json_may_stand_beside_what_a_node_wrote() -> None:
+    known = Evidence(CANDIDATE, a_grade("correct"), 0)
+    sent: Any = dataclasses.asdict(known)
+    evidence = State(evidence=[known, sent]).evidence
+    assert evidence[0] is known
+    assert evidence == [known, known]
+
+
+@pytest.mark.parametrize("wrong", [{"evidence": [{}]}, {"graded": {"a": {"verdict": "good"}}}])
+def test_an_object_that_stands_for_nothing_is_refused(wrong: Any) -> None:
+    with pytest.raises(ValidationError):
+        State(**wrong)
+
+
+def test_a_run_begins_with_what_it_is_given_and_nothing_else() -> None:
+    given: dict[str, Any] = {name: getattr(FULL, name) for name in GIVEN}
+    assert begun(FULL) == State(**given)
+    assert {"question", "history", "turns"} <= given.keys()
 
 
 async def test_a_run_is_read_back_from_its_checkpoint(

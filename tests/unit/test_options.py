@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from graph.options import tightened
+from graph.options import options_with_defaults, tightened
 from graph.settings import BudgetSettings, GradeSettings, GraphSettings, RerankSettings
 from ingest.errors import InvalidRequest
 from ingest.ports import KnowledgeBase
@@ -117,3 +118,11 @@ def test_the_scope_comes_from_the_credential() -> None:
     found = tightened(SETTINGS, base(), Scope("acme", ["legal"]), {})
     assert found.scope == Scope("acme", ["legal"])
     assert context({}).scope == LOCAL
+
+
+def test_the_form_of_studio_starts_from_the_settings_and_keeps_its_bounds() -> None:
+    form = options_with_defaults(SETTINGS)
+    assert form() == form(upper=0.6, lower=0.2, rewrites=2, deadline_s=10.0, keep=4)
+    assert form.model_fields.keys() == Context.model_fields.keys()
+    with pytest.raises(ValidationError, match="keep"):
+        form(keep=99)
