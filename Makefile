@@ -50,4 +50,4 @@ $(STAMP): pyproject.toml constraints.txt models.lock
 	touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) $(GATE) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-local-chat .langgraph_api $(GATE) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -10,6 +10,7 @@ import pytest
 
 from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 from tests.fakes import HashingEmbedder
+from tests.local_chat import local_chat_url as local_chat_url
 
 MEMORY = Path("/dev/shm")
 

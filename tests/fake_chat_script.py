@@ -71,7 +71,7 @@ def least_instance(schema: Body, root: Body | None = None) -> Any:
     kind = kind[0] if isinstance(kind, list) else kind
     if kind == "object":
         properties = schema.get("properties", {})
-        wanted = schema.get("required", properties)
+        wanted: Any = schema.get("required", properties)
         return {name: least_instance(properties[name], root) for name in wanted}
     if kind == "array":
         return [least_instance(schema["items"], root) for _ in range(schema.get("minItems", 0))]
