@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from ingest.data_folder import DataFolder
 from ingest.index import Index
 from ingest.live import LiveBases
-from ingest.ports import Embedder
+from ingest.ports import ChunkStore, Embedder, Records, SparseEncoder
 from ingest.scope import LOCAL
 from ingest.settings import IndexSettings
 from ingest.writer import Writer
@@ -28,26 +29,48 @@ class Corpus:
     embedder: Embedder
 
 
+@dataclass(frozen=True)
+class Holdings:
+    """What an open data folder keeps, unchecked: documents in `records`, their chunks in `store`,
+    which may be on a server."""
+
+    folder: DataFolder
+    records: Records
+    store: ChunkStore
+    embedder: Embedder
+    sparse: SparseEncoder
+
+
 @asynccontextmanager
 async def open_index(settings: IndexSettings) -> AsyncIterator[Corpus]:
-    """Raises DataFolderHeld, UnknownDataFormat or EmbedderMismatch. Loads no model."""
-    async with AsyncExitStack() as opened:
-        opening = asyncio.ensure_future(asyncio.to_thread(_opened, settings, opened))
-        try:
-            corpus = await asyncio.shield(opening)
-        except asyncio.CancelledError:
-            # The thread cannot be stopped, and what it opens must be closed.
-            await asyncio.wait([opening])
-            raise
+    """Raises DataFolderHeld, UnknownDataFormat or EmbedderMismatch, and DependencyError where the
+    Qdrant server does not answer. Loads no model."""
+    async with open_holdings(settings) as held, AsyncExitStack() as opened:
+        corpus = _corpus(settings, held, opened)
         await corpus.bases.check_embedder(LOCAL)
+        names = [base.name for base in await corpus.bases.bases(LOCAL)]
+        await held.store.check(LOCAL.tenant, names)
         await corpus.writer.recover()
         yield corpus
 
 
-def _opened(settings: IndexSettings, opened: AsyncExitStack) -> Corpus:
+@asynccontextmanager
+async def open_holdings(settings: IndexSettings) -> AsyncIterator[Holdings]:
+    """Raises DataFolderHeld or UnknownDataFormat."""
+    async with AsyncExitStack() as opened:
+        opening = asyncio.ensure_future(asyncio.to_thread(_held, settings, opened))
+        try:
+            held = await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            # The thread cannot be stopped, and what it opens must be closed.
+            await asyncio.wait([opening])
+            raise
+        yield held
+
+
+def _held(settings: IndexSettings, opened: AsyncExitStack) -> Holdings:
     """Works on files, so not on an event loop. What must be closed is left to `opened`."""
     from ingest.adapters.bm25 import Bm25Encoder
-    from ingest.adapters.qdrant_edge import QdrantEdgeStore
     from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
     from ingest.adapters.sqlite_records import SqliteRecords
 
@@ -55,15 +78,35 @@ def _opened(settings: IndexSettings, opened: AsyncExitStack) -> Corpus:
     opened.callback(folder.close)
     embedder = SentenceTransformerEmbedder()
     opened.callback(embedder.close)
+    records = SqliteRecords(folder.path / "records.sqlite")
+    opened.callback(records.close)
     sparse = Bm25Encoder()
+    store = open_store(settings, folder.path, embedder, sparse)
+    opened.push_async_callback(store.close)
+    return Holdings(folder, records, store, embedder, sparse)
+
+
+def open_store(
+    settings: IndexSettings, folder: Path, embedder: Embedder, sparse: SparseEncoder
+) -> ChunkStore:
+    """On the Qdrant server that the settings name, else in the data folder. Connects to nothing."""
+    if settings.qdrant.url is None:
+        from ingest.adapters.qdrant_edge import QdrantEdgeStore
+
+        return QdrantEdgeStore(folder / "chunks", embedder.dimension)
+    from ingest.adapters.qdrant_collections import Encoders
+    from ingest.adapters.qdrant_server import QdrantServerStore, connect
+
+    encoders = Encoders(embedder.fingerprint, sparse.fingerprint, embedder.dimension)
+    return QdrantServerStore(connect(settings.qdrant), settings.qdrant, encoders)
+
+
+def _corpus(settings: IndexSettings, held: Holdings, opened: AsyncExitStack) -> Corpus:
+    embedder, sparse, records, store = held.embedder, held.sparse, held.records, held.store
     pipeline = (
         f"{embedder.fingerprint} {sparse.fingerprint} loaders-{LOADERS_VERSION} "
         f"split-{settings.split.max_tokens}-{settings.split.overlap_tokens}"
     )
-    records = SqliteRecords(folder.path / "records.sqlite")
-    opened.callback(records.close)
-    store = QdrantEdgeStore(folder.path / "chunks", embedder.dimension)
-    opened.push_async_callback(store.close)
     bases = LiveBases(records, pipeline, embedder.fingerprint)
     opened.callback(bases.close)
     writer = Writer(
@@ -77,4 +120,4 @@ def _opened(settings: IndexSettings, opened: AsyncExitStack) -> Corpus:
     )
     opened.callback(writer.close)
     index = Index(embedder=embedder, sparse=sparse, store=store, bases=bases)
-    return Corpus(folder, index, writer, bases, embedder)
+    return Corpus(held.folder, index, writer, bases, embedder)

@@ -103,6 +103,9 @@ class ChunkStore(Protocol):
     Safe under concurrent calls. Raises DependencyError when it cannot answer.
     """
 
+    async def check(self, tenant: str, knowledge_bases: Sequence[str]) -> None:
+        """Raises EmbedderMismatch for a base that is known to hold another embedder's vectors."""
+
     async def upsert(self, chunks: Sequence[StoredChunk]) -> None:
         """Durable when it returns; the same chunk_id replaces."""
 
@@ -122,6 +125,11 @@ class ChunkStore(Protocol):
         self, scope: Scope, knowledge_base: str, query: QueryVectors, chunk_ids: Sequence[str]
     ) -> dict[str, tuple[float, float]]:
         """(dense, bm25) of the named chunks; the unknown and the forbidden are left out."""
+
+    async def read_revision(
+        self, tenant: str, knowledge_base: str, document_id: str, revision: str
+    ) -> list[StoredChunk]:
+        """The chunks of a revision in order, with their vectors; for copying, not for answers."""
 
     async def delete_revision(
         self, tenant: str, knowledge_base: str, document_id: str, revision: str

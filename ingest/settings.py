@@ -5,8 +5,9 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from ingest.errors import ConfigurationError
@@ -30,6 +31,35 @@ class SplitSettings(Section):
     overlap_tokens: int = Field(40, ge=0, le=120, description="Model tokens repeated at a seam.")
 
 
+class QdrantSettings(Section):
+    """A Qdrant server in place of the embedded store; without `url` nothing here counts."""
+
+    url: str | None = Field(None, description="http://… or https://…; unset: the embedded store.")
+    api_key: SecretStr | None = None
+    prefer_grpc: bool = Field(False, description="gRPC for points, which is faster for many.")
+    grpc_port: int = Field(6334, ge=1, le=65535)
+    timeout_s: float = Field(10.0, gt=0, le=300, description="Seconds of a call with its retries.")
+    retries: int = Field(2, ge=0, le=5, description="After 429, 5xx and lost connections.")
+    prefix: str = Field(
+        "crag", pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$", description="Of its collections' names."
+    )
+    """Data folders that share a server need one each: bases are named alike in all of them."""
+    replication_factor: int = Field(1, ge=1, description="Copies of each base in a cluster.")
+    write_consistency_factor: int = Field(1, ge=1, description="Copies that confirm a write.")
+    shard_number: int = Field(1, ge=1, description="Parts of each base.")
+    """Term statistics are those of a part: above 1, equal passages may get unequal BM25 scores."""
+
+    @field_validator("url")
+    @classmethod
+    def _address(cls, url: str | None) -> str | None:
+        parts = urlsplit(url or "http://unset")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("must be http://host:port or https://host:port")
+        if parts.username or parts.password:
+            raise ValueError("must not hold a password; CRAG_QDRANT__API_KEY is the place for it")
+        return url or None
+
+
 class IndexSettings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_nested_delimiter="__", frozen=True, extra="forbid"
@@ -37,6 +67,7 @@ class IndexSettings(BaseSettings):
 
     data_dir: Path = Field(Path(".crag"), description="The data folder; one process holds it.")
     split: SplitSettings = SplitSettings()
+    qdrant: QdrantSettings = QdrantSettings()
 
 
 def check_names(settings: type[BaseSettings], names: Iterable[str] | None = None) -> None:

@@ -1,4 +1,5 @@
-"""What is asked of a Qdrant Edge shard: the best of each arm, and both scores for every hit."""
+"""What is asked of a Qdrant Edge shard: the best of each arm, both scores for every hit, and the
+chunks of a revision."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,13 +13,18 @@ from qdrant_edge import (
     Query,
     QueryBatchRequest,
     QueryRequest,
+    ScrollRequest,
     SearchParams,
 )
 from qdrant_edge import SparseVector as EdgeSparse
 
-from ingest.ports import QueryVectors
+from ingest.adapters.payload import to_stored
+from ingest.ports import QueryVectors, StoredChunk
 
 Scores = dict[UUID, float]
+
+MAX_CHUNKS = 1_000_000
+"""More than one revision of a document ever has."""
 
 
 def arms(
@@ -46,6 +52,15 @@ def complete(
         )
     )
     return dense | _scores(more_dense), sparse | _scores(more_sparse)
+
+
+def stored_chunks(shard: EdgeShard, condition: Filter) -> list[StoredChunk]:
+    """All that match, by their ordinal, with their vectors."""
+    request = ScrollRequest(limit=MAX_CHUNKS, filter=condition, with_payload=True, with_vector=True)
+    records, _ = shard.scroll(request)
+    whole: list[Any] = records
+    found = [to_stored(str(record.id), record.payload, record.vector) for record in whole]
+    return sorted(found, key=lambda stored: stored.chunk.ordinal)
 
 
 def _named(points: set[Any]) -> Filter:

@@ -16,6 +16,9 @@ class MemoryStore:
     def __init__(self) -> None:
         self._chunks: dict[str, StoredChunk] = {}
 
+    async def check(self, tenant: str, knowledge_bases: Sequence[str]) -> None:
+        """Holds what it was given in this process, by one embedder."""
+
     async def upsert(self, chunks: Sequence[StoredChunk]) -> None:
         self._chunks |= {stored.chunk.chunk_id: stored for stored in chunks}
 
@@ -46,6 +49,16 @@ class MemoryStore:
         named = {key: visible[key] for key in chunk_ids if key in visible}
         dense, bm25 = self._scores(knowledge_base, scope.tenant, query, named)
         return {key: (dense[key], bm25[key]) for key in named}
+
+    async def read_revision(
+        self, tenant: str, knowledge_base: str, document_id: str, revision: str
+    ) -> list[StoredChunk]:
+        found = [
+            stored
+            for stored in self._base(tenant, knowledge_base).values()
+            if (stored.chunk.document_id, stored.chunk.revision) == (document_id, revision)
+        ]
+        return sorted(found, key=lambda stored: stored.chunk.ordinal)
 
     async def delete_revision(
         self, tenant: str, knowledge_base: str, document_id: str, revision: str

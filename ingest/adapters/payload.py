@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from ingest.documents import Chunk
-from ingest.ports import StoredChunk
+from ingest.ports import SparseVector, StoredChunk
 
 INDEXED = (
     "tenant",
@@ -52,4 +54,19 @@ def to_chunk(chunk_id: str, payload: Mapping[str, Any]) -> Chunk:
         heading=payload["heading"],
         page=payload["page"],
         metadata={key: payload[key] for key in payload["metadata_keys"]},
+    )
+
+
+def to_stored(chunk_id: str, payload: Mapping[str, Any], vectors: Mapping[str, Any]) -> StoredChunk:
+    """Of a point that was read whole; `bm25` is not there where a text has no terms."""
+    sparse = vectors.get("bm25")
+    return StoredChunk(
+        chunk=to_chunk(chunk_id, payload),
+        tenant=payload["tenant"],
+        knowledge_base=payload["knowledge_base"],
+        acl=payload["acl"],
+        dense=np.asarray(vectors["dense"], dtype=np.float32),
+        sparse=SparseVector(list(sparse.indices), list(sparse.values))
+        if sparse
+        else SparseVector([], []),
     )

@@ -22,7 +22,7 @@ from qdrant_edge import SparseVector as EdgeSparse
 
 from ingest.adapters.chunk_cache import ChunkCache
 from ingest.adapters.edge_filters import revision_filter, scope_filter
-from ingest.adapters.edge_queries import arms, complete
+from ingest.adapters.edge_queries import MAX_CHUNKS, arms, complete, stored_chunks
 from ingest.adapters.edge_shards import EdgeShards
 from ingest.adapters.payload import to_chunk, to_payload
 from ingest.data_folder import check_space
@@ -34,9 +34,6 @@ from ingest.scope import Scope
 
 T = TypeVar("T")
 LOG = logging.getLogger(__name__)
-
-MAX_CHUNKS = 1_000_000
-"""More than one revision of a document ever has."""
 
 KEPT_CHUNKS = 50_000
 """Chunks kept in memory, about 2 KB each: up to 100 MB."""
@@ -55,6 +52,9 @@ class QdrantEdgeStore:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="qdrant-edge")
         self._shards = EdgeShards(folder, dimension, self._start_warming)
         self._chunks = ChunkCache(kept_chunks)
+
+    async def check(self, tenant: str, knowledge_bases: Sequence[str]) -> None:
+        """A shard does not name its embedder; the records in the same folder do."""
 
     async def upsert(self, chunks: Sequence[StoredChunk]) -> None:
         if chunks:
@@ -80,6 +80,12 @@ class QdrantEdgeStore:
         if not chunk_ids:
             return {}
         return await self._run(lambda: self._score(scope, knowledge_base, query, list(chunk_ids)))
+
+    async def read_revision(
+        self, tenant: str, knowledge_base: str, document_id: str, revision: str
+    ) -> list[StoredChunk]:
+        condition = revision_filter(document_id, revision)
+        return await self._run(lambda: self._read(tenant, knowledge_base, condition))
 
     async def delete_revision(
         self, tenant: str, knowledge_base: str, document_id: str, revision: str
@@ -171,6 +177,10 @@ class QdrantEdgeStore:
         condition = Filter(must=[*(condition.must or []), HasIdCondition(set(ids))])
         dense, sparse = arms(shard, query, len(ids), condition)
         return {str(point): (score, sparse.get(point, 0.0)) for point, score in dense.items()}
+
+    def _read(self, tenant: str, knowledge_base: str, condition: Filter) -> list[StoredChunk]:
+        shard = self._shards.get(self._shards.path(tenant, knowledge_base))
+        return stored_chunks(shard, condition) if shard is not None else []
 
     def _delete(self, tenant: str, knowledge_base: str, condition: Filter) -> None:
         """Terms first: the engine goes on counting those of a deleted point until it is reopened,

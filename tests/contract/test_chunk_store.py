@@ -1,25 +1,34 @@
 """What every ChunkStore must do, run on each of them."""
 
 import asyncio
-from collections.abc import Callable
+import os
+import uuid
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from qdrant_client import AsyncQdrantClient
 
 from ingest.adapters.bm25 import Bm25Encoder
 from ingest.adapters.memory import MemoryStore
+from ingest.adapters.qdrant_collections import Encoders
 from ingest.adapters.qdrant_edge import QdrantEdgeStore
+from ingest.adapters.qdrant_server import QdrantServerStore, connect
 from ingest.documents import chunk_id
 from ingest.errors import DependencyError
 from ingest.filters import Condition, Filters
 from ingest.ports import ChunkStore, Hit, QueryVectors, StoredChunk
 from ingest.scope import EVERYONE, Scope
+from ingest.settings import QdrantSettings
+from tests.fake_qdrant import FakeQdrant
 from tests.fakes import a_chunk
 
+pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local")
 DIMENSION = 8
 BM25 = Bm25Encoder()
 SCOPE = Scope("local")
@@ -63,25 +72,59 @@ def cut_short(folder: Path, left: list[str]) -> None:
         file.unlink()
 
 
-Opener = Callable[[], ChunkStore]
+SERVER = os.environ.get("CRAG_TEST_QDRANT_URL")
+NO_SERVER = "no Qdrant server: CRAG_TEST_QDRANT_URL is not set"
+SERVERS = [
+    "local mode",
+    "http",
+    pytest.param("server", marks=pytest.mark.skipif(not SERVER, reason=NO_SERVER)),
+]
+"""qdrant-client's own local mode, the same behind Qdrant's HTTP interface, and a real server."""
+
+
+@asynccontextmanager
+async def opened(kind: str, folder: Path, dimension: int = DIMENSION) -> AsyncIterator[ChunkStore]:
+    encoders = Encoders("an embedder", BM25.fingerprint, dimension)
+    settings = QdrantSettings(url=SERVER, prefix=f"test-{uuid.uuid4().hex[:8]}")
+    kinds: dict[str, Callable[[], ChunkStore]] = {
+        "edge": lambda: QdrantEdgeStore(folder / "edge", dimension),
+        "memory": MemoryStore,
+        "local mode": lambda: QdrantServerStore(AsyncQdrantClient(":memory:"), settings, encoders),
+        "http": lambda: QdrantServerStore(FakeQdrant().client(), settings, encoders),
+        "server": lambda: QdrantServerStore(connect(settings), settings, encoders),
+    }
+    store = kinds[kind]()
+    yield store
+    await store.close()
+    if kind == "server":
+        await _delete_all(settings)
+
+
+async def _delete_all(settings: QdrantSettings) -> None:
+    client = connect(settings)
+    for one in (await client.get_collections()).collections:
+        if one.name.startswith(settings.prefix):
+            await client.delete_collection(one.name)
+    await client.close()
 
 
 @pytest.fixture
 async def edge(store_path: Path) -> Any:
-    store = QdrantEdgeStore(store_path / "edge", DIMENSION)
-    yield store
-    await store.close()
+    async with opened("edge", store_path) as store:
+        yield store
 
 
-@pytest.fixture(params=["edge", "memory"])
+@pytest.fixture(params=["edge", *SERVERS])
+async def engine(request: pytest.FixtureRequest, store_path: Path) -> Any:
+    """A store that is not this repository's own arithmetic."""
+    async with opened(request.param, store_path) as store:
+        yield store
+
+
+@pytest.fixture(params=["edge", "memory", *SERVERS])
 async def store(request: pytest.FixtureRequest, store_path: Path) -> Any:
-    kinds: dict[str, Opener] = {
-        "edge": lambda: QdrantEdgeStore(store_path / "edge", DIMENSION),
-        "memory": MemoryStore,
-    }
-    store = kinds[request.param]()
-    yield store
-    await store.close()
+    async with opened(request.param, store_path) as store:
+        yield store
 
 
 async def test_returns_the_chunk_as_it_was_stored(store: ChunkStore) -> None:
@@ -228,6 +271,22 @@ async def test_deletes_one_revision_of_one_document(store: ChunkStore) -> None:
     assert await store.count("local", "kb") == 2
 
 
+async def test_reads_a_revision_as_it_was_written(store: ChunkStore) -> None:
+    mine = {"document_id": "d", "revision": "1", "acl": ["legal"]}
+    two, one = stored(2, "the of and", **mine), stored(1, "zebra stripes", **mine)
+    two = replace(two, chunk=replace(two.chunk, ordinal=1))
+    await store.upsert([two, one, stored(3, document_id="d", revision="2")])
+    found = await store.read_revision("local", "kb", "d", "1")
+    for got, wanted in zip(found, [one, two], strict=True):
+        assert (got.chunk, got.acl, got.tenant) == (wanted.chunk, ["legal"], "local")
+        assert got.dense == pytest.approx(wanted.dense, abs=1e-6)
+        terms = dict(zip(got.sparse.indices, got.sparse.values, strict=True))
+        wanted_terms = zip(wanted.sparse.indices, wanted.sparse.values, strict=True)
+        assert terms == pytest.approx(dict(wanted_terms), abs=1e-6)
+    assert await store.read_revision("local", "kb", "d", "3") == []
+    assert await store.read_revision("local", "other", "d", "1") == []
+
+
 async def test_deletes_one_knowledge_base(store: ChunkStore) -> None:
     here, there = stored(1), stored(2, knowledge_base="two")
     await store.upsert([here, there])
@@ -249,11 +308,11 @@ async def test_score_leaves_out_the_unknown(store: ChunkStore) -> None:
     assert await store.score(SCOPE, "kb", query(1), []) == {}
 
 
-async def test_both_stores_give_the_same_scores(edge: QdrantEdgeStore) -> None:
+async def test_all_stores_give_the_same_scores(engine: ChunkStore) -> None:
     memory = MemoryStore()
     chunks = [stored(n, f"word{n % 7} shared " + "many " * (n % 5)) for n in range(60)]
     again = [replace(stored(n, f"renewed word{n}"), dense=vector(n + 100)) for n in range(0, 60, 9)]
-    for kind in (memory, edge):
+    for kind in (memory, engine):
         await kind.upsert(chunks)
         await kind.upsert(again)
         await kind.delete_revision("local", "kb", chunks[4].chunk.document_id, "r1")
@@ -261,15 +320,15 @@ async def test_both_stores_give_the_same_scores(edge: QdrantEdgeStore) -> None:
         for seed, text in [(3, "shared word3"), (8, "many renewed"), (120, "word5 word6 nowhere")]:
             asked = query(seed, text)
             exact = {h.chunk.chunk_id: h for h in await search(memory, asked, limit=20)}
-            found = {h.chunk.chunk_id: h for h in await search(edge, asked, limit=20)}
+            found = {h.chunk.chunk_id: h for h in await search(engine, asked, limit=20)}
             for key in exact.keys() & found.keys():
                 assert found[key].dense == pytest.approx(exact[key].dense, abs=1e-3), step
                 assert found[key].bm25 == pytest.approx(exact[key].bm25, abs=1e-3), step
             assert len(exact.keys() & found.keys()) >= 0.8 * len(exact), step
-            scored = await edge.score(SCOPE, "kb", asked, list(exact))
+            scored = await engine.score(SCOPE, "kb", asked, list(exact))
             for key, hit in exact.items():
                 assert scored[key] == pytest.approx((hit.dense, hit.bm25), abs=1e-3), step
-        await edge.optimize()
+        await engine.optimize()
 
 
 async def test_edge_survives_close_and_reopen(store_path: Path) -> None:
@@ -294,15 +353,24 @@ async def test_a_closed_edge_store_says_so(store_path: Path) -> None:
         await search(store)
 
 
+@pytest.mark.parametrize("kind", SERVERS)
+async def test_a_closed_client_says_so(kind: str, store_path: Path) -> None:
+    async with opened(kind, store_path) as store:
+        await store.upsert([stored(1)])
+        await store.close()
+        with pytest.raises(DependencyError):
+            await search(store)
+
+
 async def test_a_vector_of_another_dimension_is_an_error_of_the_store(
-    edge: QdrantEdgeStore,
+    engine: ChunkStore,
 ) -> None:
-    await edge.upsert([stored(1)])
+    await engine.upsert([stored(1)])
     with pytest.raises(DependencyError):
-        await search(edge, QueryVectors(np.ones(3, np.float32), BM25.query("shared")))
+        await search(engine, QueryVectors(np.ones(3, np.float32), BM25.query("shared")))
     with pytest.raises(DependencyError):
-        await edge.upsert([replace(stored(2), dense=np.ones(3, np.float32))])
-    assert await edge.count("local", "kb") == 1
+        await engine.upsert([replace(stored(2), dense=np.ones(3, np.float32))])
+    assert await engine.count("local", "kb") == 1
 
 
 @pytest.mark.parametrize("left", [[], ["edge_config.json"]])
@@ -352,18 +420,18 @@ async def test_edge_is_safe_under_threads_that_write_read_and_optimize(
 
 
 async def test_deleting_a_base_under_searches_is_empty_or_a_store_error(
-    edge: QdrantEdgeStore,
+    engine: ChunkStore,
 ) -> None:
     async def read() -> None:
         for _ in range(30):
             try:
-                await search(edge)
+                await search(engine)
             except DependencyError:
                 return
 
-    await edge.upsert([stored(n) for n in range(50)])
-    await asyncio.gather(read(), read(), edge.delete_knowledge_base("local", "kb"), read())
-    assert await edge.count("local", "kb") == 0
+    await engine.upsert([stored(n) for n in range(50)])
+    await asyncio.gather(read(), read(), engine.delete_knowledge_base("local", "kb"), read())
+    assert await engine.count("local", "kb") == 0
 
 
 @pytest.fixture(scope="module")
@@ -380,23 +448,33 @@ def clustered() -> list[StoredChunk]:
     return found
 
 
+@pytest.mark.parametrize("kind", ["edge", SERVERS[-1]])  # the others search without an index
 @pytest.mark.parametrize(
     ("percent", "languages"), [(100, ["one", "ten", "rest"]), (10, ["one", "ten"]), (1, ["one"])]
 )
 async def test_a_filter_costs_no_recall(
-    store_path: Path, clustered: list[StoredChunk], percent: int, languages: list[str]
+    store_path: Path,
+    clustered: list[StoredChunk],
+    percent: int,
+    languages: list[str],
+    kind: str,
 ) -> None:
-    edge, exact = QdrantEdgeStore(store_path, 16), MemoryStore()
-    for store in (edge, exact):
+    async with opened(kind, store_path, dimension=16) as engine:
+        await _recalls(engine, clustered, percent, Filters([Condition("language", languages)]))
+
+
+async def _recalls(
+    engine: ChunkStore, clustered: list[StoredChunk], percent: int, filters: Filters
+) -> None:
+    exact = MemoryStore()
+    for store in (engine, exact):
         await store.upsert(clustered)
         await store.optimize()
-    filters = Filters([Condition("language", languages)])
     recalled = wanted = 0
     for one in clustered[::25]:
         asked = QueryVectors(one.dense, BM25.query("nowhere"))
         best = ids(await search(exact, asked, limit=10, filters=filters))
-        found = ids(await search(edge, asked, limit=10, filters=filters))
+        found = ids(await search(engine, asked, limit=10, filters=filters))
         assert len(found) == len(best) == min(10, 5 * percent)
         recalled, wanted = recalled + len(best & found), wanted + len(best)
     assert recalled / wanted >= 0.99
-    await edge.close()
