@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from api.settings import Settings, check_exposure, is_loopback
 from ingest.data_folder import FORMAT, holder_of, is_held
@@ -19,6 +20,7 @@ PACKAGES = (
     "uvicorn",
     "pydantic",
     "qdrant-edge-py",
+    "qdrant-client",
     "sentence-transformers",
     "torch",
     "tavily-python",
@@ -33,6 +35,7 @@ def examine(settings: Settings) -> dict[str, Any]:
         "packages": _packages(problems),
         "model": _model(problems),
         "reranker": _reranker(settings, problems),
+        "qdrant": _qdrant(settings, problems),
         "data_folder": _data_folder(settings, problems),
         "service": _service(settings, problems),
         "settings": _changed(settings, problems),
@@ -54,6 +57,7 @@ def report_lines(report: dict[str, Any]) -> list[str]:
         f"Packages     {'missing: ' + ', '.join(missing) if missing else 'all installed'}",
         f"Model        {report['model']['name']}: {report['model']['state']}",
         f"Reranker     {report['reranker']['kind']}: {report['reranker']['state']}",
+        f"Store        {_store_line(report['qdrant'])}",
         f"Data folder  {folder['path']}: {folder['state']}, format {folder['format'] or '-'}",
         f"Service      {service['host']}:{service['port']}, {service['keys']} keys{exposed}",
         f"Web search   {'configured' if web else 'off: CRAG_WEB__TAVILY_API_KEY is not set'}",
@@ -124,6 +128,29 @@ def _reranker(settings: Settings, problems: list[str]) -> dict[str, Any]:
         problems.append(error.message)
         state = "cannot be used"
     return {"kind": rerank.kind, "model": rerank.model, "state": state}
+
+
+def _qdrant(settings: Settings, problems: list[str]) -> dict[str, Any]:
+    from ingest.adapters.qdrant_probe import probe
+
+    url = settings.qdrant.url
+    if url is None:
+        return {"url": None, "version": None}
+    host = urlsplit(url).hostname or ""
+    beyond = "." in host and not is_loopback(host)  # a bare name is of a network of one's own
+    if settings.qdrant.api_key and url.startswith("http://") and beyond:
+        problems.append(f"CRAG_QDRANT__API_KEY travels unencrypted to {url}")
+    try:
+        return {"url": url, "version": probe(settings.qdrant)}
+    except ServiceError as error:
+        problems.append(error.message)
+        return {"url": url, "version": None}
+
+
+def _store_line(qdrant: dict[str, Any]) -> str:
+    if qdrant["url"] is None:
+        return "Qdrant Edge, embedded; CRAG_QDRANT__URL is not set"
+    return f"Qdrant {qdrant['version'] or '(no answer)'} at {qdrant['url']}"
 
 
 def _data_folder(settings: Settings, problems: list[str]) -> dict[str, Any]:

@@ -130,6 +130,53 @@ def delete_base(context: typer.Context, name: str, as_json: Json = False) -> Non
     print_json({"deleted": name}) if as_json else print(f"deleted knowledge base {name}")
 
 
+@kb.command("copy")
+def copy_knowledge_base(
+    context: typer.Context,
+    name: str,
+    to_url: Annotated[
+        str | None, typer.Option(help="Its chunks go to the Qdrant server at this address.")
+    ] = None,
+    to_data_dir: Annotated[
+        Path | None,
+        typer.Option(help="It goes to this data folder; without --to-url to its embedded store."),
+    ] = None,
+    new_name: Annotated[str | None, typer.Option("--as", help="Its name there.")] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Delete what is there of it first.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Copy a knowledge base with its vectors to another store, folder or name.
+
+    The copy is counted in the end. The same command takes up a copy that was cut short. Stop a
+    server that holds the data folder first.
+    """
+    from dataclasses import asdict
+
+    from ingest.local import copy_here
+    from ingest.settings import read
+
+    def told(done: int, of: int) -> None:
+        if done % 100 == 0 or done == of:
+            print(f"{done} of {of} documents", file=sys.stderr)
+
+    report = copy_here(
+        read(context.obj),
+        name,
+        data_dir=to_data_dir,
+        url=to_url,
+        new_name=new_name,
+        replace_target=replace,
+        on_document=told,
+    )
+    if as_json:
+        print_json(asdict(report))
+        return
+    counts = f"{report.documents} documents, {report.chunks} passages"
+    print(f"{report.knowledge_base}: {counts}, {report.already} documents were there already")
+
+
 def print_json(document: Any) -> None:
     """The one document on standard output."""
     import json

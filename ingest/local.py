@@ -1,16 +1,23 @@
 """The corpus commands on a data folder that this process opens itself."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import asdict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ingest.compose import Corpus, open_index
+from pydantic import ValidationError
+
+from ingest.compose import Corpus, Holdings, open_holdings, open_index, open_store
+from ingest.copying import CopyReport, OnDocument, Place, copy_base
+from ingest.errors import EmbedderMismatch, InvalidRequest
 from ingest.inventory import inventory, summary_of
+from ingest.live import require_known
 from ingest.pipeline import IngestReport, OnResult, files_below, ingest
 from ingest.scope import LOCAL
-from ingest.settings import IndexSettings
+from ingest.settings import IndexSettings, QdrantSettings
+from ingest.writer import NAME, NAME_RULE
 
 T = TypeVar("T")
 
@@ -64,6 +71,76 @@ def delete_here(settings: IndexSettings, name: str) -> None:
         await corpus.writer.delete_knowledge_base(LOCAL, name)
 
     _with_corpus(settings, work)
+
+
+def copy_here(
+    settings: IndexSettings,
+    name: str,
+    *,
+    data_dir: Path | None,
+    url: str | None,
+    new_name: str | None,
+    replace_target: bool,
+    on_document: OnDocument,
+) -> CopyReport:
+    """Copies a base to the store at `url`, to the one embedded in `data_dir`, or under a new name
+    beside itself. Raises what ingest.copying.copy_base raises, and DataFolderHeld."""
+    target = _target_settings(settings, data_dir, url)
+    new_name = new_name or name
+    if not NAME.fullmatch(new_name):
+        raise InvalidRequest(NAME_RULE)
+    same_folder = target.data_dir.resolve() == settings.data_dir.resolve()
+    if new_name == name and target.qdrant.url == settings.qdrant.url:
+        if same_folder:
+            raise InvalidRequest("that is where it is; give --to-data-dir, --to-url or --as")
+        if target.qdrant.url is not None:
+            raise InvalidRequest("two folders would share one collection of that server; give --as")
+
+    async def run() -> CopyReport:
+        async with open_holdings(settings) as held, _other(held, settings, target) as other:
+            base = require_known(held.records.knowledge_bases(LOCAL.tenant), name)
+            if (base.embedder, base.sparse) != (held.embedder.fingerprint, held.sparse.fingerprint):
+                raise EmbedderMismatch(f"{name!r} was embedded with {base.embedder}")
+            await held.store.check(LOCAL.tenant, [name])
+            return await copy_base(
+                Place(held.records, held.store, LOCAL.tenant, name),
+                Place(other.records, other.store, LOCAL.tenant, new_name),
+                replace_target=replace_target,
+                on_document=on_document,
+            )
+
+    return asyncio.run(run())
+
+
+def _target_settings(
+    settings: IndexSettings, data_dir: Path | None, url: str | None
+) -> IndexSettings:
+    """A folder without an address means the store embedded in it."""
+    if url is None and data_dir is None:
+        return settings
+    try:
+        qdrant = QdrantSettings.model_validate({**settings.qdrant.model_dump(), "url": url})
+    except ValidationError as error:
+        raise InvalidRequest(f"--to-url {url}: {error.errors()[0]['msg']}") from None
+    return settings.model_copy(update={"data_dir": data_dir or settings.data_dir, "qdrant": qdrant})
+
+
+@asynccontextmanager
+async def _other(
+    held: Holdings, settings: IndexSettings, target: IndexSettings
+) -> AsyncIterator[Holdings]:
+    """The target's holdings; what it shares with the source is open already."""
+    if target.data_dir.resolve() != settings.data_dir.resolve():
+        async with open_holdings(target) as other:
+            yield other
+    elif target.qdrant.url == settings.qdrant.url:
+        yield held
+    else:
+        store = open_store(target, held.folder.path, held.embedder, held.sparse)
+        try:
+            yield replace(held, store=store)
+        finally:
+            await store.close()
 
 
 def _with_corpus(settings: IndexSettings, work: Callable[[Corpus], Awaitable[T]]) -> T:

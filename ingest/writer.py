@@ -28,6 +28,7 @@ from ingest.splitter import split
 T = TypeVar("T")
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+NAME_RULE = "a knowledge base name has 1 to 63 of a-z, 0-9, - and _, and starts with a-z or 0-9"
 STATUSES = ("current", "superseded", "draft")
 
 
@@ -74,9 +75,7 @@ class Writer:
     ) -> KnowledgeBase:
         """Raises InvalidRequest for a bad name and for one that exists."""
         if not NAME.fullmatch(name):
-            raise InvalidRequest(
-                "a knowledge base name has 1 to 63 of a-z, 0-9, - and _, and starts with a-z or 0-9"
-            )
+            raise InvalidRequest(NAME_RULE)
         base = KnowledgeBase(
             name, description, _now(), self._embedder.fingerprint, self._sparse.fingerprint, web
         )

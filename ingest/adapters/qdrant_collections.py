@@ -11,6 +11,7 @@ import re
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from qdrant_client import AsyncQdrantClient, models
 
@@ -78,11 +79,7 @@ class QdrantCollections:
             return False
         found = info.config.metadata or {}
         if found != self._encoders.metadata:
-            raise EmbedderMismatch(
-                f"the Qdrant collection {alias} was filled with {found.get('embedder')} and "
-                f"{found.get('sparse')}, this service runs {self._encoders.embedder} and "
-                f"{self._encoders.sparse}; set the embedder back, or run crag kb reembed"
-            )
+            raise EmbedderMismatch(self._explained(alias, found))
         self._checked.add(alias)
         return True
 
@@ -141,6 +138,18 @@ class QdrantCollections:
     def forget(self, alias: str) -> None:
         """What was known of it no longer holds."""
         self._checked.discard(alias)
+
+    def _explained(self, alias: str, found: dict[str, Any]) -> str:
+        if not found:
+            return (
+                f"the Qdrant collection {alias} names no embedder: it was not made by this "
+                "service, or the server is older than 1.16"
+            )
+        return (
+            f"the Qdrant collection {alias} was filled with {found.get('embedder')} and "
+            f"{found.get('sparse')}, this service runs {self._encoders.embedder} and "
+            f"{self._encoders.sparse}; set the embedder back, or run crag kb reembed"
+        )
 
     async def _index(self, name: str, key: str) -> None:
         tenant = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)
