@@ -177,6 +177,27 @@ def copy_knowledge_base(
     print(f"{report.knowledge_base}: {counts}, {report.already} documents were there already")
 
 
+@kb.command("reembed")
+def reembed_knowledge_base(context: typer.Context, name: str, as_json: Json = False) -> None:
+    """Embed a knowledge base anew after its embedder was changed.
+
+    Its passages and documents stay; the old vectors answer for nothing and are deleted in the end.
+    The same command takes up work that was cut short. Stop a server that holds the data folder
+    first.
+    """
+    from ingest.local import reembed_here
+    from ingest.settings import read
+
+    def told(done: int, of: int) -> None:
+        print(f"{done} of {of} passages", file=sys.stderr)
+
+    count = reembed_here(read(context.obj), name, on_chunks=told)
+    if as_json:
+        print_json({"knowledge_base": name, "embedded": count})
+    else:
+        print(f"{name}: {count} passages embedded")
+
+
 def print_json(document: Any) -> None:
     """The one document on standard output."""
     import json

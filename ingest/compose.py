@@ -9,13 +9,16 @@ from pathlib import Path
 from ingest.data_folder import DataFolder
 from ingest.index import Index
 from ingest.live import LiveBases
-from ingest.ports import ChunkStore, Embedder, Records, SparseEncoder
+from ingest.ports import ChunkStore, DraftStore, Embedder, Encoders, Records, SparseEncoder
 from ingest.scope import LOCAL
 from ingest.settings import IndexSettings
 from ingest.writer import Writer
 
 LOADERS_VERSION = 1
 """Grows when a loader or the splitter gives another text, so that files are read anew."""
+
+CHUNKS = "chunks"
+"""The embedded store's part of the data folder."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class Holdings:
     store: ChunkStore
     embedder: Embedder
     sparse: SparseEncoder
+    encoders: Encoders
 
 
 @asynccontextmanager
@@ -81,24 +85,33 @@ def _held(settings: IndexSettings, opened: AsyncExitStack) -> Holdings:
     records = SqliteRecords(folder.path / "records.sqlite")
     opened.callback(records.close)
     sparse = Bm25Encoder()
-    store = open_store(settings, folder.path, embedder, sparse)
+    encoders = Encoders(embedder.fingerprint, sparse.fingerprint, embedder.dimension)
+    store = open_store(settings, folder.path, encoders)
     opened.push_async_callback(store.close)
-    return Holdings(folder, records, store, embedder, sparse)
+    return Holdings(folder, records, store, embedder, sparse, encoders)
 
 
-def open_store(
-    settings: IndexSettings, folder: Path, embedder: Embedder, sparse: SparseEncoder
-) -> ChunkStore:
+def open_store(settings: IndexSettings, folder: Path, encoders: Encoders) -> ChunkStore:
     """On the Qdrant server that the settings name, else in the data folder. Connects to nothing."""
     if settings.qdrant.url is None:
         from ingest.adapters.qdrant_edge import QdrantEdgeStore
 
-        return QdrantEdgeStore(folder / "chunks", embedder.dimension)
-    from ingest.adapters.qdrant_collections import Encoders
+        return QdrantEdgeStore(folder / CHUNKS, encoders.dimension)
     from ingest.adapters.qdrant_server import QdrantServerStore, connect
 
-    encoders = Encoders(embedder.fingerprint, sparse.fingerprint, embedder.dimension)
     return QdrantServerStore(connect(settings.qdrant), settings.qdrant, encoders)
+
+
+def open_draft(settings: IndexSettings, folder: Path, encoders: Encoders) -> DraftStore:
+    """Where chunks are embedded anew, beside those of `open_store`."""
+    if settings.qdrant.url is None:
+        from ingest.adapters.edge_draft import QdrantEdgeDraft
+
+        return QdrantEdgeDraft(folder / CHUNKS, encoders.dimension)
+    from ingest.adapters.qdrant_draft import QdrantServerDraft
+    from ingest.adapters.qdrant_server import connect
+
+    return QdrantServerDraft(connect(settings.qdrant), settings.qdrant, encoders)
 
 
 def _corpus(settings: IndexSettings, held: Holdings, opened: AsyncExitStack) -> Corpus:

@@ -81,8 +81,8 @@ class LiveBases:
             if base.embedder != self._embedder:
                 raise EmbedderMismatch(
                     f"knowledge base {base.name!r} was embedded with {base.embedder}, this "
-                    f"service runs {self._embedder}; set the embedder back, or delete the base "
-                    "and ingest it again"
+                    f"service runs {self._embedder}; set the embedder back, or run "
+                    f"crag kb reembed {base.name}"
                 )
 
     def close(self) -> None:

@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from ingest.compose import Corpus, Holdings, open_holdings, open_index, open_store
+from ingest.compose import Corpus, Holdings, open_draft, open_holdings, open_index, open_store
 from ingest.copying import CopyReport, OnDocument, Place, copy_base
 from ingest.errors import EmbedderMismatch, InvalidRequest
 from ingest.inventory import inventory, summary_of
 from ingest.live import require_known
 from ingest.pipeline import IngestReport, OnResult, files_below, ingest
+from ingest.reembedding import OnChunks, reembed
 from ingest.scope import LOCAL
 from ingest.settings import IndexSettings, QdrantSettings
 from ingest.writer import NAME, NAME_RULE
@@ -99,8 +100,10 @@ def copy_here(
     async def run() -> CopyReport:
         async with open_holdings(settings) as held, _other(held, settings, target) as other:
             base = require_known(held.records.knowledge_bases(LOCAL.tenant), name)
-            if (base.embedder, base.sparse) != (held.embedder.fingerprint, held.sparse.fingerprint):
-                raise EmbedderMismatch(f"{name!r} was embedded with {base.embedder}")
+            if (base.embedder, base.sparse) != (held.encoders.embedder, held.encoders.sparse):
+                raise EmbedderMismatch(
+                    f"{name!r} was embedded with {base.embedder}; run crag kb reembed {name} first"
+                )
             await held.store.check(LOCAL.tenant, [name])
             return await copy_base(
                 Place(held.records, held.store, LOCAL.tenant, name),
@@ -108,6 +111,24 @@ def copy_here(
                 replace_target=replace_target,
                 on_document=on_document,
             )
+
+    return asyncio.run(run())
+
+
+def reembed_here(settings: IndexSettings, name: str, *, on_chunks: OnChunks) -> int:
+    """The number of passages embedded anew. Raises what ingest.reembedding.reembed raises."""
+
+    async def run() -> int:
+        async with open_holdings(settings) as held:
+            base = require_known(held.records.knowledge_bases(LOCAL.tenant), name)
+            before = replace(held.encoders, embedder=base.embedder, sparse=base.sparse)
+            old = open_store(settings, held.folder.path, before)
+            draft = open_draft(settings, held.folder.path, held.encoders)
+            try:
+                return await reembed(held, old, draft, LOCAL.tenant, name, on_chunks=on_chunks)
+            finally:
+                await old.close()
+                await draft.close()
 
     return asyncio.run(run())
 
@@ -136,7 +157,7 @@ async def _other(
     elif target.qdrant.url == settings.qdrant.url:
         yield held
     else:
-        store = open_store(target, held.folder.path, held.embedder, held.sparse)
+        store = open_store(target, held.folder.path, held.encoders)
         try:
             yield replace(held, store=store)
         finally:

@@ -68,6 +68,15 @@ class SparseEncoder(Protocol):
 
 
 @dataclass(frozen=True)
+class Encoders:
+    """What made the vectors of a base: both fingerprints, and the dense dimension."""
+
+    embedder: str
+    sparse: str
+    dimension: int
+
+
+@dataclass(frozen=True)
 class StoredChunk:
     """A chunk with its vectors and its place: what the store keeps."""
 
@@ -145,6 +154,16 @@ class ChunkStore(Protocol):
     async def close(self) -> None: ...
 
 
+class DraftStore(ChunkStore, Protocol):
+    """Holds chunks that nobody searches yet."""
+
+    async def took_place(self, tenant: str, knowledge_base: str) -> bool:
+        """Whether it is known that an earlier `take_place` was done."""
+
+    async def take_place(self, live: ChunkStore, tenant: str, knowledge_base: str) -> None:
+        """Its chunks of the base are the live ones from now on; the old ones are deleted."""
+
+
 @dataclass(frozen=True)
 class DocumentRecord:
     """What is known of a document. `status` is current, superseded or draft."""
@@ -181,6 +200,9 @@ class Records(Protocol):
     def create_knowledge_base(self, tenant: str, base: KnowledgeBase) -> None: ...
 
     def knowledge_bases(self, tenant: str) -> list[KnowledgeBase]: ...
+
+    def set_encoders(self, tenant: str, name: str, embedder: str, sparse: str) -> None:
+        """Notes that the base was embedded anew. Raises UnknownKnowledgeBase."""
 
     def delete_knowledge_base(self, tenant: str, name: str) -> None:
         """Stops the base from answering at once; all its revisions become dead."""

@@ -10,7 +10,6 @@ import hashlib
 import re
 import uuid
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from qdrant_client import AsyncQdrantClient, models
@@ -19,6 +18,7 @@ from ingest.adapters.payload import INDEXED
 from ingest.adapters.qdrant_calls import CollectionExists, MissingCollection, QdrantCalls
 from ingest.documents import ID_SPACE
 from ingest.errors import EmbedderMismatch
+from ingest.ports import Encoders
 from ingest.settings import QdrantSettings
 
 SLUG = re.compile(r"[^a-z0-9_-]+")
@@ -28,21 +28,14 @@ STRICT = models.StrictModeConfig(
 """Without it a filter on a key that has no index is slow and nobody is told."""
 
 
-@dataclass(frozen=True)
-class Encoders:
-    """What made the vectors: fingerprints of both encoders, and the dense dimension."""
-
-    embedder: str
-    sparse: str
-    dimension: int
-
-    @property
-    def metadata(self) -> dict[str, str]:
-        return {"embedder": self.embedder, "sparse": self.sparse}
+DRAFT = "-draft"
 
 
 class QdrantCollections:
-    """Makes, checks and drops them. Creation and deletion may race: the outcome is the same."""
+    """Makes, checks and drops them. Creation and deletion may race: the outcome is the same.
+
+    A draft is a base's next collection under an alias that nobody searches.
+    """
 
     def __init__(
         self,
@@ -50,11 +43,15 @@ class QdrantCollections:
         calls: QdrantCalls,
         settings: QdrantSettings,
         encoders: Encoders,
+        *,
+        draft: bool = False,
     ) -> None:
         self._client = client
         self._calls = calls
         self._settings = settings
         self._encoders = encoders
+        self._metadata = {"embedder": encoders.embedder, "sparse": encoders.sparse}
+        self._suffix = DRAFT if draft else ""
         self._checked: set[str] = set()
         self._making = asyncio.Lock()
 
@@ -62,23 +59,22 @@ class QdrantCollections:
         """A name of its own for each base, whatever stands in its name."""
         slug = SLUG.sub("-", knowledge_base.lower())[:40]
         own = uuid.uuid5(ID_SPACE, f"{tenant}\x00{knowledge_base}").hex
-        return f"{self._settings.prefix}-{slug}-{own}"
+        return f"{self._settings.prefix}-{slug}-{own}{self._suffix}"
 
     def collection(self, alias: str) -> str:
         """What the alias stands for with these encoders; others have another collection."""
         encoders = f"{self._encoders.embedder}\x00{self._encoders.sparse}"
-        return f"{alias}-{hashlib.sha256(encoders.encode()).hexdigest()[:8]}"
+        base = alias.removesuffix(self._suffix)
+        return f"{base}-{hashlib.sha256(encoders.encode()).hexdigest()[:8]}"
 
     async def exists(self, alias: str) -> bool:
         """Raises EmbedderMismatch where other encoders filled it."""
         if alias in self._checked:
             return True
-        try:
-            info = await self._calls(lambda: self._client.get_collection(alias))
-        except MissingCollection:
+        found = await self._found(alias)
+        if found is None:
             return False
-        found = info.config.metadata or {}
-        if found != self._encoders.metadata:
+        if found != self._metadata:
             raise EmbedderMismatch(self._explained(alias, found))
         self._checked.add(alias)
         return True
@@ -109,7 +105,7 @@ class QdrantCollections:
                     replication_factor=self._settings.replication_factor,
                     write_consistency_factor=self._settings.write_consistency_factor,
                     strict_mode_config=STRICT,
-                    metadata=self._encoders.metadata,
+                    metadata=self._metadata,
                 )
             )
         for key in INDEXED:
@@ -117,27 +113,41 @@ class QdrantCollections:
         return name
 
     async def point(self, alias: str) -> None:
-        """Lets the alias stand for the collection of these encoders, at once."""
-        switch = [
-            models.CreateAliasOperation(
-                create_alias=models.CreateAlias(
-                    collection_name=self.collection(alias), alias_name=alias
-                )
-            )
-        ]
-        await self._calls(lambda: self._client.update_collection_aliases(switch))
+        """Lets the alias stand for the collection of these encoders."""
+        await self._switch(_creation(alias, self.collection(alias)))
 
-    async def drop(self, alias: str, *, but: str | None = None) -> None:
-        """Deletes all collections of a base, with its alias; or all of them but one."""
+    async def is_published(self, draft: str) -> bool:
+        return await self._found(draft.removesuffix(self._suffix)) == self._metadata
+
+    async def publish(self, draft: str) -> None:
+        """The draft is searched from now on, in one step; older collections are deleted."""
+        alias, collection = draft.removesuffix(self._suffix), self.collection(draft)
+        gone = models.DeleteAlias(alias_name=draft)
+        await self._switch(
+            _creation(alias, collection), models.DeleteAliasOperation(delete_alias=gone)
+        )
+        self._checked.discard(draft)
+        await self._delete_all(alias, but=collection)
+
+    async def drop(self, alias: str) -> None:
+        """Deletes a base with all its collections and aliases, or only its draft."""
         self._checked.discard(alias)
-        found = await self._calls(self._client.get_collections)
-        for name in [one.name for one in found.collections]:
-            if name.startswith(f"{alias}-") and name != but:
-                await self._delete(name)
+        if self._suffix:
+            await self._delete(self.collection(alias))
+        else:
+            await self._delete_all(alias)
 
     def forget(self, alias: str) -> None:
         """What was known of it no longer holds."""
         self._checked.discard(alias)
+
+    async def _found(self, alias: str) -> dict[str, Any] | None:
+        """The encoders that its collection names; None where there is none."""
+        try:
+            info = await self._calls(lambda: self._client.get_collection(alias))
+        except MissingCollection:
+            return None
+        return info.config.metadata or {}
 
     def _explained(self, alias: str, found: dict[str, Any]) -> str:
         if not found:
@@ -148,7 +158,8 @@ class QdrantCollections:
         return (
             f"the Qdrant collection {alias} was filled with {found.get('embedder')} and "
             f"{found.get('sparse')}, this service runs {self._encoders.embedder} and "
-            f"{self._encoders.sparse}; set the embedder back, or run crag kb reembed"
+            f"{self._encoders.sparse}; set the embedder back, run crag kb reembed, or, if it is "
+            "another data folder's, set another CRAG_QDRANT__PREFIX"
         )
 
     async def _index(self, name: str, key: str) -> None:
@@ -158,6 +169,23 @@ class QdrantCollections:
             lambda: self._client.create_payload_index(name, key, field_schema=schema, wait=True)
         )
 
+    async def _switch(
+        self, *steps: models.CreateAliasOperation | models.DeleteAliasOperation
+    ) -> None:
+        await self._calls(lambda: self._client.update_collection_aliases(steps))
+
+    async def _delete_all(self, alias: str, *, but: str | None = None) -> None:
+        found = await self._calls(self._client.get_collections)
+        for name in [one.name for one in found.collections]:
+            if name.startswith(f"{alias}-") and name != but:
+                await self._delete(name)
+
     async def _delete(self, name: str) -> None:
         with suppress(MissingCollection):
             await self._calls(lambda: self._client.delete_collection(name))
+
+
+def _creation(alias: str, collection: str) -> models.CreateAliasOperation:
+    return models.CreateAliasOperation(
+        create_alias=models.CreateAlias(collection_name=collection, alias_name=alias)
+    )

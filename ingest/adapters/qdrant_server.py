@@ -8,7 +8,7 @@ import httpx
 from qdrant_client import AsyncQdrantClient, models
 
 from ingest.adapters.qdrant_calls import MissingCollection, QdrantCalls
-from ingest.adapters.qdrant_collections import Encoders, QdrantCollections
+from ingest.adapters.qdrant_collections import QdrantCollections
 from ingest.adapters.qdrant_points import chunks_of, point_of, scores_of, stored_of
 from ingest.adapters.qdrant_queries import (
     dense_query,
@@ -17,8 +17,9 @@ from ingest.adapters.qdrant_queries import (
     scope_filter,
     sparse_query,
 )
+from ingest.errors import DependencyTimeout
 from ingest.filters import Filters
-from ingest.ports import Hit, QueryVectors, StoredChunk
+from ingest.ports import Encoders, Hit, QueryVectors, StoredChunk
 from ingest.scope import Scope
 from ingest.settings import QdrantSettings
 
@@ -55,13 +56,18 @@ class QdrantServerStore:
     """A ChunkStore on a server. Reading a base that has no collection finds nothing."""
 
     def __init__(
-        self, client: AsyncQdrantClient, settings: QdrantSettings, encoders: Encoders
+        self,
+        client: AsyncQdrantClient,
+        settings: QdrantSettings,
+        encoders: Encoders,
+        *,
+        draft: bool = False,
     ) -> None:
         self._client = client
         self._calls = QdrantCalls(
             settings.url or "memory", timeout_s=settings.timeout_s, retries=settings.retries
         )
-        self._collections = QdrantCollections(client, self._calls, settings, encoders)
+        self._collections = QdrantCollections(client, self._calls, settings, encoders, draft=draft)
 
     async def check(self, tenant: str, knowledge_bases: Sequence[str]) -> None:
         for base in knowledge_bases:
@@ -199,7 +205,10 @@ class QdrantServerStore:
             models.UpdateVectorsOperation(update_vectors=models.UpdateVectors(points=vectors)),
             models.DeleteOperation(delete=models.PointIdsList(points=[*points])),
         ]
-        await self._read(alias, lambda: self._client.batch_update_points(alias, steps, wait=True))
+        done = await self._read(
+            alias, lambda: self._client.batch_update_points(alias, steps, wait=True)
+        )
+        _applied(*(done or []))
 
     async def _read(self, alias: str, call: Callable[[], Awaitable[T]]) -> T | None:
         """None where the base has no collection."""
@@ -213,7 +222,7 @@ class QdrantServerStore:
 
     async def _write(self, alias: str, points: list[models.PointStruct]) -> None:
         async def write() -> None:
-            await self._calls(lambda: self._client.upsert(alias, points, wait=True))
+            _applied(await self._calls(lambda: self._client.upsert(alias, points, wait=True)))
 
         try:
             await write()
@@ -221,3 +230,9 @@ class QdrantServerStore:
             self._collections.forget(alias)
             await self._collections.ensure(alias)
             await write()
+
+
+def _applied(*updates: models.UpdateResult) -> None:
+    """Raises DependencyTimeout: a server that gives up waiting says so in a successful answer."""
+    if any(update.status != models.UpdateStatus.COMPLETED for update in updates):
+        raise DependencyTimeout("Qdrant has taken a write and not applied it in time")

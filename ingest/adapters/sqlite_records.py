@@ -74,6 +74,15 @@ class SqliteRecords:
             ).fetchall()
         return [KnowledgeBase(row[0], row[1], row[2], row[3], row[4], bool(row[5])) for row in rows]
 
+    def set_encoders(self, tenant: str, name: str, embedder: str, sparse: str) -> None:
+        self.changes(tenant, name)
+        with self._transaction() as db:
+            db.execute(
+                "UPDATE knowledge_bases SET embedder = ?, sparse = ? WHERE tenant = ? AND name = ?",
+                (embedder, sparse, tenant, name),
+            )
+            self._changed(db, tenant, name)
+
     def delete_knowledge_base(self, tenant: str, name: str) -> None:
         with self._transaction() as db:
             deleted = db.execute(

@@ -16,13 +16,12 @@ from qdrant_client import AsyncQdrantClient
 
 from ingest.adapters.bm25 import Bm25Encoder
 from ingest.adapters.memory import MemoryStore
-from ingest.adapters.qdrant_collections import Encoders
 from ingest.adapters.qdrant_edge import QdrantEdgeStore
 from ingest.adapters.qdrant_server import QdrantServerStore, connect
 from ingest.documents import chunk_id
 from ingest.errors import DependencyError
 from ingest.filters import Condition, Filters
-from ingest.ports import ChunkStore, Hit, QueryVectors, StoredChunk
+from ingest.ports import ChunkStore, Encoders, Hit, QueryVectors, StoredChunk
 from ingest.scope import EVERYONE, Scope
 from ingest.settings import QdrantSettings
 from tests.fake_qdrant import FakeQdrant
@@ -74,11 +73,11 @@ def cut_short(folder: Path, left: list[str]) -> None:
 
 SERVER = os.environ.get("CRAG_TEST_QDRANT_URL")
 NO_SERVER = "no Qdrant server: CRAG_TEST_QDRANT_URL is not set"
-SERVERS = [
-    "local mode",
-    "http",
-    pytest.param("server", marks=pytest.mark.skipif(not SERVER, reason=NO_SERVER)),
+REAL = [
+    pytest.param(kind, marks=pytest.mark.skipif(not SERVER, reason=NO_SERVER))
+    for kind in ("server", "server, gRPC")
 ]
+SERVERS = ["local mode", "http", *REAL]
 """qdrant-client's own local mode, the same behind Qdrant's HTTP interface, and a real server."""
 
 
@@ -86,17 +85,19 @@ SERVERS = [
 async def opened(kind: str, folder: Path, dimension: int = DIMENSION) -> AsyncIterator[ChunkStore]:
     encoders = Encoders("an embedder", BM25.fingerprint, dimension)
     settings = QdrantSettings(url=SERVER, prefix=f"test-{uuid.uuid4().hex[:8]}")
+    over_grpc = settings.model_copy(update={"prefer_grpc": True})
     kinds: dict[str, Callable[[], ChunkStore]] = {
         "edge": lambda: QdrantEdgeStore(folder / "edge", dimension),
         "memory": MemoryStore,
         "local mode": lambda: QdrantServerStore(AsyncQdrantClient(":memory:"), settings, encoders),
         "http": lambda: QdrantServerStore(FakeQdrant().client(), settings, encoders),
         "server": lambda: QdrantServerStore(connect(settings), settings, encoders),
+        "server, gRPC": lambda: QdrantServerStore(connect(over_grpc), over_grpc, encoders),
     }
     store = kinds[kind]()
     yield store
     await store.close()
-    if kind == "server":
+    if kind.startswith("server"):
         await _delete_all(settings)
 
 
@@ -448,7 +449,7 @@ def clustered() -> list[StoredChunk]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["edge", SERVERS[-1]])  # the others search without an index
+@pytest.mark.parametrize("kind", ["edge", *REAL])  # the others search without an index
 @pytest.mark.parametrize(
     ("percent", "languages"), [(100, ["one", "ten", "rest"]), (10, ["one", "ten"]), (1, ["one"])]
 )

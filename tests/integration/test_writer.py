@@ -339,6 +339,6 @@ async def test_a_folder_of_another_embedder_is_refused_at_once(store_path: Path)
     with pytest.raises(EmbedderMismatch, match="hashing") as error:
         async with open_corpus(store_path / "crag", HashingEmbedder(fingerprint="other")):
             pass
-    assert "ingest it again" in str(error.value)
+    assert "crag kb reembed kb" in str(error.value)
     async with open_corpus(store_path / "crag", HashingEmbedder()) as corpus:
         assert await corpus.sources(QUESTION) == ["a.md"]

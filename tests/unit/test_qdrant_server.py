@@ -4,18 +4,19 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from typing import Any
+from unittest.mock import AsyncMock
 
 import httpx
 import numpy as np
 import pytest
+from qdrant_client import models
 
 from ingest.adapters.payload import INDEXED
-from ingest.adapters.qdrant_collections import Encoders
 from ingest.adapters.qdrant_server import QdrantServerStore, connect
 from ingest.documents import chunk_id
 from ingest.errors import ConfigurationError, DependencyError, DependencyTimeout, EmbedderMismatch
 from ingest.filters import Condition, Filters
-from ingest.ports import QueryVectors, SparseVector, StoredChunk
+from ingest.ports import Encoders, QueryVectors, SparseVector, StoredChunk
 from ingest.scope import EVERYONE, Scope
 from ingest.settings import IndexSettings, QdrantSettings, read
 from tests.fake_qdrant import FakeQdrant
@@ -124,6 +125,18 @@ async def test_a_404_of_something_else_is_no_empty_base(
     fake.faults = [404]
     with pytest.raises(DependencyError, match="404"):
         await found(filled)
+
+
+async def test_a_write_that_was_not_applied_in_time_is_a_timeout(
+    fake: FakeQdrant, filled: QdrantServerStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = models.UpdateResult(operation_id=1, status=models.UpdateStatus.WAIT_TIMEOUT)
+    for name, said in (("upsert", late), ("batch_update_points", [late])):
+        monkeypatch.setattr(fake.local, name, AsyncMock(return_value=said))
+    with pytest.raises(DependencyTimeout, match="not applied"):
+        await filled.upsert([a_stored(2)])
+    with pytest.raises(DependencyTimeout, match="not applied"):
+        await filled.delete_revision("local", "kb", "d", "r1")
 
 
 async def test_nobody_answers() -> None:
