@@ -68,4 +68,4 @@ def _outcomes(axes: Any, held_out: HeldOut, upper: float) -> None:
     axes.axvline(upper, color="black", linewidth=1, linestyle="--", label=f"upper {upper:g}")
     axes.set(title=f"Questions by threshold ({len(right)})", xlabel="upper", ylabel="share",
              xlim=(0, 1), ylim=(0, 1))  # fmt: skip
-    axes.legend(frameon=False, loc="lower right")
+    axes.legend(framealpha=1, loc="lower right")
