@@ -18,6 +18,8 @@ from nodes.context import Context
 
 pytest.importorskip("langgraph_api", reason="langgraph-cli[inmem] is not installed")
 
+pytestmark = pytest.mark.timeout(300)  # the first test waits for two starts and the model
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = {
     "vpn.md": "# VPN Access\n\nThe VPN gateway is vpn.example.org and it listens on port 4500.\n",

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from graph.compose import Service, open_graph
 from graph.runner import Ask
-from graph.settings import GraphSettings, WebSettings
+from graph.settings import BudgetSettings, GraphSettings, WebSettings
 from ingest.pipeline import ingest, ingest_upload
 from ingest.scope import LOCAL
 from tests.fake_tavily import FakeTavily, fake_tavily
@@ -45,7 +45,9 @@ async def test_detects_a_blocking_call() -> None:
 async def service(store_path: Path, tavily: FakeTavily) -> AsyncIterator[Service]:
     """Opened before anything is detected: it serves nobody yet."""
     web = WebSettings(tavily_api_key=SecretStr("tvly-test"), base_url=tavily.url)
-    async with open_graph(GraphSettings(data_dir=store_path / "crag", web=web)) as service:
+    folder, no_deadline = store_path / "crag", BudgetSettings(deadline_s=None)
+    settings = GraphSettings(data_dir=folder, web=web, budget=no_deadline)
+    async with open_graph(settings) as service:
         yield service
 
 
