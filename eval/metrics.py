@@ -1,6 +1,7 @@
 """From records to metrics.json: means, intervals, stages, tags and the gain over naive."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -48,8 +49,12 @@ def measure(
     """The content of metrics.json. `about` says what was run: versions, golden file, options.
 
     Retrieval metrics are over answerable questions, at the stage that a pipeline answers from;
-    `stages` has them before and after each step. `errors` counts records without a result.
+    `stages` has them before and after each step. `errors` counts records without a result. Raises
+    ValueError where a question was measured twice: one of both would count for it.
     """
+    twice = [key for key, times in Counter(record.key for record in records).items() if times > 1]
+    if twice:
+        raise ValueError(f"{twice[0]} has several records")
     rows = {pipeline: question_rows(records, pipeline) for pipeline in PIPELINES}
     present = [pipeline for pipeline in PIPELINES if of_pipeline(records, pipeline)]
     tags = sorted({tag for record in records for tag in record.golden.tags})

@@ -1,10 +1,13 @@
-"""Retrieval metrics as trec_eval defines them, computed by ir_measures."""
+"""Retrieval metrics as trec_eval defines them, computed by its own code in pytrec_eval."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 CUTOFFS = (1, 3, 5, 10)
-NAMES = (*(f"{name}@{k}" for name in ("hit", "P", "R", "nDCG") for k in CUTOFFS), "RR")
+SAID = {"hit": "success", "P": "P", "R": "recall", "nDCG": "ndcg_cut"}
+"""What trec_eval calls them."""
+
+NAMES = (*(f"{name}@{k}" for name in SAID for k in CUTOFFS), "RR")
+_KEYS = (*(f"{name}_{k}" for name in SAID.values() for k in CUTOFFS), "recip_rank")
 
 
 def retrieval_values(
@@ -16,11 +19,13 @@ def retrieval_values(
     hit@k is 1 where one of the first k is relevant, P@k divides by k however few were found, nDCG@k
     takes linear gains.
     """
-    measures = {_measure(name): name for name in NAMES}
-    found = {question: dict.fromkeys(NAMES, 0.0) for question in rankings}
-    for metric in _calculated(list(measures), rankings, relevant):
-        found[metric.query_id][measures[metric.measure]] = float(metric.value)
-    return found
+    measures = [_at(name, CUTOFFS) for name in SAID.values()]
+    found = _calculated([*measures, "recip_rank"], rankings, relevant)
+    none = dict.fromkeys(_KEYS, 0.0)
+    return {
+        question: dict(zip(NAMES, map(found.get(question, none).__getitem__, _KEYS), strict=True))
+        for question in rankings
+    }
 
 
 def recall_curve(
@@ -29,34 +34,32 @@ def recall_curve(
     depths: Sequence[int],
 ) -> list[float]:
     """The mean recall at each depth."""
-    from ir_measures import R
-
-    measures = [R @ depth for depth in depths]
-    sums = dict.fromkeys(measures, 0.0)
-    for metric in _calculated(measures, rankings, relevant):
-        sums[metric.measure] += float(metric.value)
-    return [sums[measure] / max(1, len(rankings)) for measure in measures]
+    found = _calculated([_at("recall", depths)], rankings, relevant).values()
+    return [sum(x[f"recall_{depth}"] for x in found) / max(1, len(rankings)) for depth in depths]
 
 
-def _measure(name: str) -> Any:
-    import ir_measures
-
-    plain = name.replace("hit@", "Success@").replace("nDCG@", "nDCG@")
-    return ir_measures.parse_measure(plain)
+def _at(name: str, cutoffs: Sequence[int]) -> str:
+    return f"{name}.{','.join(map(str, cutoffs))}"
 
 
 def _calculated(
-    measures: list[Any],
+    measures: Iterable[str],
     rankings: Mapping[str, Sequence[str]],
     relevant: Mapping[str, Mapping[str, int]],
-) -> Any:
-    import ir_measures
+) -> dict[str, dict[str, float]]:
+    """By question that has a ranking, and by trec_eval's name."""
+    import pytrec_eval
 
     # trec_eval sorts by score and breaks ties by id: the place in the ranking is the score.
     runs = {
-        question: {one: float(len(ranked) - place) for place, one in enumerate(ranked)}
+        question: dict(zip(ranked, map(float, range(len(ranked), 0, -1)), strict=True))
         for question, ranked in rankings.items()
         if ranked
     }
-    qrels = {question: dict(relevant[question]) for question in rankings}
-    return ir_measures.iter_calc(measures, qrels, runs)
+    if not runs:
+        return {}
+    qrels = {question: dict(relevant[question]) for question in runs}
+    found: dict[str, dict[str, float]] = pytrec_eval.RelevanceEvaluator(
+        qrels, set(measures)
+    ).evaluate(runs)
+    return found

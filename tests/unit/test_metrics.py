@@ -2,12 +2,14 @@
 
 import json
 import math
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
 from eval.evaluate import write_metrics
 from eval.metrics import ALL, measure, paired_differences
@@ -215,7 +217,7 @@ WAYS = {
 }
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), OUTCOMES, OUTCOMES), min_size=1, max_size=5))
 def test_any_mix_is_strict_json_and_intervals_hold_their_means(
     asked: list[tuple[bool, str, str]],
@@ -254,11 +256,33 @@ def test_a_not_a_number_is_not_written(tmp_path: Any) -> None:
         write_metrics(tmp_path / "metrics.json", {"RR": math.nan})
 
 
-@pytest.mark.xfail(strict=True, reason="the later row wins, n counts one")
 def test_a_row_that_stands_twice_is_not_counted_once() -> None:
     """A question measured twice would be one of n, with the later run's values."""
     with pytest.raises(ValueError):
         measure([RUN[0], RUN[0]], about=ABOUT)
+
+
+def test_ten_thousand_records_are_scored_in_five_seconds() -> None:
+    """On one core; passages and rankings are as long as those of a real run, and all differ."""
+    rule = "Rule {} says that goods go back to the warehouse of region {} within so many days. " * 8
+    records = []
+    for n in range(5_000):
+        question = a_question(
+            f"q{n}", must_contain=[f"region {n}"], answer=f"region {n}", tags=["t"]
+        )
+        ranking = [f"c{(n + place) % 97}" for place in range(50)]
+        ran = a_run(
+            answer=f"They go back to region {n}.",
+            sentences=[told(f"They go back to region {n}.")] * 2,
+            passages=[rule.format(*[n + 7 - part] * 16) for part in range(5)],
+        )
+        records += [a_record(pipeline, question, ran, ranking) for pipeline in PIPELINES]
+    with threadpool_limits(1):
+        started = time.process_time()
+        found = measure(records, about=ABOUT)
+        spent = time.process_time() - started
+    assert (found["n"], found["errors"]) == (5_000, 0)
+    assert spent < 5
 
 
 def test_columns_share_resamples_and_leave_out_what_is_missing() -> None:
@@ -276,6 +300,7 @@ def test_an_interval_narrows_with_the_root_of_n() -> None:
         assert high - low == pytest.approx(1.96 / math.sqrt(n), rel=0.1)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.integers(0, 5))
 def test_an_interval_lies_between_the_extremes(values: list[float], seed: int) -> None:
     low, high = bootstrap_interval(values, seed=seed)
