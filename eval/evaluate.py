@@ -11,7 +11,7 @@ from typing import Any
 from eval.corpora import ingest_golden
 from eval.golden import GoldenQuestion, Split, load_golden_set
 from eval.metrics import measure
-from eval.records import PIPELINES, write_records
+from eval.records import PIPELINES, Record, write_record
 from eval.relevance import StaleLabels
 from eval.report import write_reports
 from eval.results import METRICS, RECORDS, STALE
@@ -43,9 +43,9 @@ class Evaluation:
 async def evaluate(settings: GraphSettings, evaluation: Evaluation) -> dict[str, Any]:
     """Writes records.jsonl, metrics.json, report.md and report.html; the metrics.
 
-    What an earlier run left there goes first, so that it cannot stand for this one. Raises
-    ConfigurationError, and StaleLabels for labels that no longer point at anything; the folder then
-    holds only what they are.
+    What an earlier run left there goes first, so that it cannot stand for this one. Interrupted, it
+    leaves the records it had. Raises ConfigurationError, and StaleLabels for labels that no longer
+    point at anything; the folder then holds only what they are.
     """
     questions = chosen(evaluation)
     _clear(evaluation.out)
@@ -64,17 +64,26 @@ async def _evaluate(
         if evaluation.documents is not None:
             for base in dict.fromkeys(question.knowledge_base for question in questions):
                 await ingest_golden(service.corpus, evaluation.documents, base)
-        records = [
-            record async for record in run_questions(service, questions, PIPELINES, progress=_say)
-        ]
+        records = await run_and_keep(service, questions, evaluation.out / RECORDS)
         about = await _about(service, evaluation, questions)
-    write_records(evaluation.out / RECORDS, records)
     metrics = measure(
         records, about=about, usd_per_million_tokens=evaluation.usd_per_million_tokens
     )
     write_metrics(evaluation.out / METRICS, metrics)
     write_reports(evaluation.out, records, metrics)
     return metrics
+
+
+async def run_and_keep(
+    service: Service, questions: Sequence[GoldenQuestion], file: Path
+) -> list[Record]:
+    """The records, each also written to the file as it comes."""
+    records: list[Record] = []
+    with file.open("w", encoding="utf-8", newline="\n") as written:
+        async for record in run_questions(service, questions, PIPELINES, progress=_say):
+            write_record(written, record)
+            records.append(record)
+    return records
 
 
 def chosen(evaluation: Evaluation) -> list[GoldenQuestion]:
@@ -98,9 +107,12 @@ def chosen(evaluation: Evaluation) -> list[GoldenQuestion]:
 
 
 def _clear(out: Path) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    for name in (RECORDS, METRICS, STALE, "report.md", "report.html"):
-        (out / name).unlink(missing_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name in (RECORDS, METRICS, STALE, "report.md", "report.html"):
+            (out / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise ConfigurationError(f"--out {out} cannot be a folder: {error.strerror}") from None
 
 
 def write_metrics(file: Path, metrics: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """The line that everybody builds first: retrieve, then answer. No grading, no loop, no check.
 
-It is measured on the same questions, so that what the correction gains is a figure.
+It is measured on the same questions, so that what the correction gains is a figure. It reads the
+question alone: a follow-up's history is lost on it, as on any line without a step for it.
 """
 
 import time

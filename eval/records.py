@@ -1,10 +1,10 @@
 """What one pipeline did with one golden question: a line of records.jsonl."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self, TextIO
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from eval.golden import GoldenQuestion
 from ingest.errors import ConfigurationError
@@ -63,7 +63,7 @@ class Ran(_Frozen):
 
 
 class Record(_Frozen):
-    """One of `ran` and `error` is there. `relevant` are the chunk ids its labels point at."""
+    """Either `ran` or `error` is there. `relevant` are the chunk ids its labels point at."""
 
     pipeline: Pipeline
     golden: GoldenQuestion
@@ -71,14 +71,21 @@ class Record(_Frozen):
     ran: Ran | None = None
     error: str | None = None
 
+    @model_validator(mode="after")
+    def _ran_or_failed(self) -> Self:
+        if (self.ran is None) == (self.error is None):
+            raise ValueError("a record has either `ran` or `error`")
+        return self
+
     @property
     def key(self) -> tuple[str, str]:
         return self.pipeline, self.golden.id
 
 
-def write_records(file: Path, records: Iterable[Record]) -> None:
-    lines = [record.model_dump_json() for record in records]
-    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+def write_record(file: TextIO, record: Record) -> None:
+    """At once: an evaluation that is interrupted leaves what it had."""
+    file.write(record.model_dump_json() + "\n")
+    file.flush()
 
 
 def read_records(file: Path) -> list[Record]:

@@ -15,7 +15,7 @@ from graph.answer import Answer
 from graph.compose import Service
 from graph.runner import Ask
 from graph.settings import GraphSettings
-from ingest.errors import ConfigurationError, ServiceError
+from ingest.errors import ConfigurationError, DependencyError, ServiceError
 from ingest.scope import LOCAL
 from nodes.state import State, Turn
 
@@ -42,8 +42,10 @@ async def run_questions(
     """A record for each question and pipeline, one after the other: side by side they would share
     batches, and the last bits of a vector depend on its batch.
 
-    An error in one question is its record; it does not end the others. Raises StaleLabels, and
-    ConfigurationError for a base that is not there or a question without one.
+    An error in one question is its record; it does not end the others. A refusal for an outage is
+    an error too; one for a spent budget is a verdict, since no clock is in it (`deterministic`).
+    Raises StaleLabels, and ConfigurationError for a base that is not there or a question without
+    one.
     """
     bases = {base.name for base in await service.corpus.bases.bases(LOCAL)}
     for question in questions:
@@ -82,8 +84,9 @@ async def _record(
     run = _corrective if pipeline == "corrective" else _naive
     try:
         return made(ran=await run(asked, question))
-    except ServiceError as error:
-        return made(error=f"{error.code}: {error.message}")
+    except Exception as error:  # ports may be other people's code
+        kind = error.code if isinstance(error, ServiceError) else type(error).__name__
+        return made(error=f"{kind}: {error}")
 
 
 async def _corrective(asked: _Asked, question: GoldenQuestion) -> Ran:
@@ -97,6 +100,9 @@ async def _corrective(asked: _Asked, question: GoldenQuestion) -> Ran:
         logged=False,
     )
     answer = await asked.service.runner.ask(ask, watch=watched)
+    if answer.reason == "dependency_down":
+        # An outage is no verdict on the question: it would pass as a right refusal.
+        raise DependencyError("; ".join(f"{x.node}: {x.detail}" for x in answer.degraded))
     return await _ran(answer, watched, asked.stored, question.knowledge_base)
 
 

@@ -224,7 +224,6 @@ def test_stale_labels_are_one_line_that_names_the_question(
     assert not (folder.path / "x" / "metrics.json").exists()
 
 
-@pytest.mark.xfail(reason="exits 1 until the gate is there")
 def test_stale_labels_have_an_exit_code_of_their_own(
     folder: Folder, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -233,7 +232,6 @@ def test_stale_labels_have_an_exit_code_of_their_own(
     said(capsys)
 
 
-@pytest.mark.xfail(strict=True, reason="ends in a traceback")
 def test_a_folder_of_results_that_is_a_file_is_one_line(
     folder: Folder, capsys: pytest.CaptureFixture[str]
 ) -> None:
