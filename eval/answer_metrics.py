@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from eval.citations import supports
-from eval.golden import GoldenQuestion
-from eval.labels import holds_quote, plain
+from eval.golden import GoldenQuestion, Label
+from eval.labels import holds_words, plain, quotes_much
 from eval.records import Ran
 
 Value = float | None
@@ -21,20 +21,29 @@ def answered(ran: Ran) -> bool:
 
 
 def right(question: GoldenQuestion, ran: Ran) -> bool:
-    """Answerable, answered with all of `must_contain` (without any, with one of the quotes), and
-    nothing of `forbidden`."""
+    """Answerable, answered with all of `must_contain` (without any, with one of the labelled
+    quotes cited from its document), and nothing of `forbidden`."""
     if not question.answerable or not answered(ran):
         return False
-    told = plain(CITED.sub(" ", ran.answer))
-    if any(plain(text) in told for text in question.forbidden):
+    told = worded(ran)
+    if any(holds_words(told, text) for text in question.forbidden):
         return False
     if question.must_contain:
-        return all(plain(text) in told for text in question.must_contain)
+        return all(holds_words(told, text) for text in question.must_contain)
+    return any(cites(ran, label) for label in question.relevant)
+
+
+def worded(ran: Ran) -> str:
+    """The answer without its citation numbers."""
+    return CITED.sub(" ", ran.answer)
+
+
+def cites(ran: Ran, label: Label) -> bool:
+    """Whether a sentence cites the label's document, and there its quote in substance."""
     return any(
-        holds_quote(cited.quote, label.quote) or holds_quote(label.quote, cited.quote)
+        cited.document == label.document and quotes_much(cited.quote, label.quote)
         for sentence in ran.sentences
         for cited in sentence.citations
-        for label in question.relevant
     )
 
 
@@ -54,7 +63,7 @@ def _groundedness(question: GoldenQuestion, ran: Ran) -> Value:
     """Sentences that a passage of the run supports, whatever the run's own check said."""
     if not answered(ran) or not ran.sentences:
         return None
-    held = [any(supports(text, told.text) for text in ran.passages) for told in ran.sentences]
+    held = [any(supports(told.text, text) for text in ran.passages) for told in ran.sentences]
     return sum(held) / len(held)
 
 

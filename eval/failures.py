@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from eval.answer_metrics import cites, worded
 from eval.fates import FATES, Fate, fate
-from eval.labels import holds_quote, plain
+from eval.labels import holds_words
 from eval.records import STAGES, Ran, Record
 from graph.trace_view import lines_of
 
@@ -96,19 +97,15 @@ def clipped(text: str, longest: int = LONGEST) -> str:
 
 def _failure(record: Record, other: Record | None) -> Failure:
     golden, ran = record.golden, record.ran
-    told = plain(ran.answer) if ran else ""
-    cited = [c.quote for sentence in ran.sentences for c in sentence.citations] if ran else []
+    told = worded(ran) if ran else ""
     if other is record:
         other = None
     return Failure(
         record,
         _why(record),
-        [Check(text, plain(text) in told) for text in golden.must_contain],
-        [Check(text, plain(text) not in told) for text in golden.forbidden],
-        [
-            (x.document, Check(x.quote, any(_same_words(x.quote, quote) for quote in cited)))
-            for x in golden.relevant
-        ],
+        [Check(text, holds_words(told, text)) for text in golden.must_contain],
+        [Check(text, not holds_words(told, text)) for text in golden.forbidden],
+        [(x.document, Check(x.quote, ran is not None and cites(ran, x))) for x in golden.relevant],
         _places(record, ran) if ran else [],
         [_step(entry) for entry in ran.trace] if ran else [],
         other,
@@ -127,16 +124,12 @@ def _why(record: Record) -> str:
         return FATES[kind]
     if not golden.answerable:
         return "it has no answer in the documents"
-    told = plain(ran.answer)
-    missing = [text for text in golden.must_contain if plain(text) not in told]
-    said = [text for text in golden.forbidden if plain(text) in told]
+    told = worded(ran)
+    missing = [text for text in golden.must_contain if not holds_words(told, text)]
+    said = [text for text in golden.forbidden if holds_words(told, text)]
     parts = [f"says the forbidden “{text}”" for text in said]
     parts += [f"does not say “{text}”" for text in missing]
     return "; ".join(parts) or "cites none of the labelled quotes"
-
-
-def _same_words(one: str, other: str) -> bool:
-    return holds_quote(one, other) or holds_quote(other, one)
 
 
 def _places(record: Record, ran: Ran) -> list[Place]:

@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from eval.labels import plain
+from eval.labels import holds_words, plain
 from ingest.errors import ConfigurationError
 
 Tag = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
@@ -67,8 +67,9 @@ class GoldenQuestion(BaseModel):
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:
-        for problem in _problems(self):
-            raise ValueError(problem)
+        problems = list(_problems(self))
+        if problems:
+            raise ValueError("; ".join(problems))
         return self
 
 
@@ -80,16 +81,17 @@ def load_golden_set(file: Path) -> list[GoldenQuestion]:
     """
     questions: list[GoldenQuestion] = []
     faults: list[str] = []
-    seen: dict[str, int] = {}
+    seen: dict[tuple[str, ...], int] = {}
     for number, line in _lines(file):
         try:
             question = GoldenQuestion.model_validate_json(line)
         except ValidationError as error:
             faults += [f"{file}:{number}: {_said(problem)}" for problem in error.errors()]
             continue
-        for key in (f"id {question.id!r}", f"question {_asked(question)!r}"):
+        for key in (("id", question.id), ("question", _asked(question), question.knowledge_base)):
             if key in seen:
-                faults.append(f"{file}:{number}: {key[:80]} stands in line {seen[key]} already")
+                named = f"{key[0]} {key[1]!r}"[:80]
+                faults.append(f"{file}:{number}: {named} stands in line {seen[key]} already")
             seen.setdefault(key, number)
         questions.append(question)
     if faults:
@@ -101,6 +103,11 @@ def load_golden_set(file: Path) -> list[GoldenQuestion]:
 
 
 def _problems(question: GoldenQuestion) -> Iterator[str]:
+    if not question.question.strip():
+        yield "the question is white space"
+    for label in question.relevant:
+        if not plain(label.quote.replace("|", " ")):
+            yield f"the quote {label.quote!r} of {label.document} has no words"
     if question.answerable and not question.relevant:
         yield "answerable, but nothing is relevant"
     if not question.answerable and (question.relevant or question.must_contain or question.answer):
@@ -117,7 +124,7 @@ def _problems(question: GoldenQuestion) -> Iterator[str]:
     if not all(plain(text) for text in [*question.must_contain, *question.forbidden]):
         yield "must_contain and forbidden need words"
     for wrong in question.forbidden:
-        if any(plain(wrong) in plain(text) for text in question.must_contain):
+        if any(holds_words(text, wrong) for text in question.must_contain):
             yield f"must_contain holds the forbidden {wrong!r}"
 
 
