@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from eval.citations import Stored, supports, told
+from eval.citations import Stored, support_problems, supports, told
 from eval.records import Told
+from ingest.documents import quote_sha256
 from ingest.ports import DocumentRecord
 from ingest.scope import LOCAL, Scope
 from nodes.state import Citation, Sentence
@@ -92,7 +93,7 @@ async def test_a_quote_that_stands_must_still_support_the_sentence() -> None:
     ],
 )
 def test_a_quote_supports_what_it_says(quote: str, sentence: str, supported: bool) -> None:
-    assert supports(quote, sentence) is supported
+    assert supports(sentence, quote) is supported
 
 
 async def test_verdicts_stand_beside_their_sentences() -> None:
@@ -125,7 +126,7 @@ async def test_a_stored_text_is_read_once() -> None:
 
 @pytest.mark.parametrize("sentence", ["", " ", "**"])
 def test_nothing_is_not_supported(sentence: str) -> None:
-    assert not supports(TEXT, sentence)
+    assert not supports(sentence, TEXT)
 
 
 @pytest.mark.parametrize(
@@ -137,4 +138,59 @@ def test_nothing_is_not_supported(sentence: str) -> None:
     ],
 )
 def test_a_number_within_another_one_is_another_number(quote: str, sentence: str) -> None:
-    assert not supports(quote, sentence)
+    assert not supports(sentence, quote)
+
+
+PAID = "Refunds are paid within five days after the goods came back."
+POSTAGE = "Postage of 6 euros is deducted from every parcel."
+MERGED = "Refunds are paid within five days, and postage of 6 euros is deducted."
+OTHER = "Parental leave lasts twelve weeks for both parents."
+ALONE, NEEDLESS = "the quote does not support the sentence", "the quote adds nothing to the others"
+
+
+def found(sentence: str, *quotes: str) -> list[str]:
+    return [
+        problem.removesuffix(" of its sentence") for problem in support_problems(quotes, sentence)
+    ]
+
+
+def test_a_sentence_merged_from_two_sources_rests_on_both() -> None:
+    assert found(MERGED, PAID, POSTAGE) == ["", ""]
+    assert found(MERGED, PAID) == [ALONE]
+    assert found(MERGED, POSTAGE) == [ALONE]
+
+
+def test_a_source_that_was_mistaken_for_another_is_found_beside_a_right_one() -> None:
+    assert found(MERGED, PAID, OTHER) == [ALONE, ALONE]
+    assert found(MERGED, PAID, POSTAGE, OTHER) == ["", "", NEEDLESS]
+    assert found(PAID, PAID, OTHER) == ["", NEEDLESS]
+
+
+def test_two_sources_that_say_the_same_are_both_right() -> None:
+    again = "Within five days after the goods came back refunds are paid."
+    assert found(PAID, PAID, again) == ["", ""]
+    assert found(MERGED, PAID, again, POSTAGE) == ["", "", ""]
+
+
+def test_one_word_in_common_adds_too_little() -> None:
+    near = "A back office handles parcels."
+    assert found(MERGED, PAID, POSTAGE, near) == ["", "", NEEDLESS]
+
+
+async def test_a_broken_citation_supports_nothing_beside_another() -> None:
+    text = f"{PAID} {POSTAGE}"
+    chunk = a_chunk("a", text)
+    first = a_citation(chunk, end=len(PAID), quote=PAID, quote_sha256=quote_sha256(PAID))
+    second = a_citation(
+        chunk, 2, start=len(PAID) + 1, quote=POSTAGE, quote_sha256=quote_sha256(POSTAGE)
+    )
+    shifted = replace(second, start=second.start - 3, end=second.end - 3)
+    store = Stored(FakeStore(text))  # type: ignore[arg-type]
+    merged, broken = await told(
+        [Sentence(MERGED, [first, second]), Sentence(MERGED, [first, shifted])], store, "kb"
+    )
+    assert [cited.problem for cited in merged.citations] == ["", ""]
+    assert [cited.problem for cited in broken.citations] == [
+        ALONE,
+        "the quote does not stand at its offsets",
+    ]
