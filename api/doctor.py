@@ -102,16 +102,16 @@ def _packages(problems: list[str]) -> dict[str, str | None]:
 
 
 def _model(problems: list[str]) -> dict[str, Any]:
-    from ingest.adapters.sentence_transformer import WEIGHTS_SHA256, check_weights, packaged_model
+    from ingest.adapters.sentence_transformer import WEIGHTS_SHA256, check_model, packaged_model
 
     try:
-        check_weights(packaged_model() / "model.safetensors")
+        check_model(packaged_model())
     except ServiceError as error:
         problems.append(error.message)
         return {"name": "all-MiniLM-L6-v2", "state": error.message, "sha256": None}
     return {
         "name": "all-MiniLM-L6-v2",
-        "state": "weights are those of this release",
+        "state": "its files are those of this release",
         "sha256": WEIGHTS_SHA256,
     }
 

@@ -4,7 +4,7 @@ ServiceError                      anything this service raises on purpose
  ├─ ConfigurationError            settings or files that cannot work; the program exits 2
  │   ├─ EmbedderMismatch          the index was built with another embedder
  │   ├─ UnknownDataFormat         the data folder was written by another format version
- │   └─ ModelPackageError         the packaged model weights are missing or altered
+ │   └─ ModelPackageError         a file of the packaged model is missing or altered
  ├─ DataFolderHeld                another process holds the data folder; exits 5
  ├─ InvalidRequest                the caller's input is wrong
  │   └─ InvalidFilter             a filter names an unknown key or a value that is no scalar

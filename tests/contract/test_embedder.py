@@ -1,6 +1,9 @@
 """What every Embedder must do: the packaged model, and the double that other tests use."""
 
 import asyncio
+import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -8,11 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder, check_weights
+from ingest.adapters.sentence_transformer import (
+    FILES_SHA256,
+    SentenceTransformerEmbedder,
+    check_model,
+    packaged_model,
+)
 from ingest.errors import ModelPackageError
 from ingest.ports import Embedder
 from tests.fakes import HashingEmbedder
 
+ROOT = Path(__file__).parents[2]
 TEXTS = ["Refunds take 5 days.", "Übergröße für 3 €", "x"]
 
 
@@ -134,13 +143,74 @@ async def test_a_question_does_not_wait_for_an_ingestion(
     assert (await bulk).shape == (33, 384)
 
 
-def test_altered_weights_are_refused(tmp_path: Path) -> None:
-    weights = tmp_path / "model.safetensors"
-    with pytest.raises(ModelPackageError, match="missing"):
-        check_weights(weights)
-    weights.write_bytes(b"other weights")
-    with pytest.raises(ModelPackageError, match="altered"):
-        check_weights(weights)
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """The model's files, of which one can be altered: links to the real ones."""
+    for name in FILES_SHA256:
+        file = tmp_path / "model" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.symlink_to(packaged_model() / name)
+    return tmp_path / "model"
+
+
+def test_the_model_of_this_release_is_accepted(package: Path) -> None:
+    check_model(package)
+
+
+def test_every_file_that_loading_reads_is_checked() -> None:
+    """In a process of its own, where nothing is loaded yet."""
+    code = (
+        "import sys, asyncio\n"
+        "from ingest.adapters import sentence_transformer as st\n"
+        "folder, names = str(st.packaged_model()) + '/', set()\n"
+        "def note(event, details):\n"
+        "    if event == 'open' and str(details[0]).startswith(folder):\n"
+        "        names.add(str(details[0]).removeprefix(folder))\n"
+        "st.check_model = lambda folder: None\n"
+        "sys.addaudithook(note)\n"
+        "embedder = st.SentenceTransformerEmbedder()\n"
+        "asyncio.run(embedder.load())\n"
+        "embedder.count_tokens(['a'])\n"
+        "embedder.close()\n"
+        "print(*names - {'README.md'}, sep='\\n')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    read = set(done.stdout.split())
+    assert "1_Pooling/config.json" in read
+    assert read <= set(FILES_SHA256)
+
+
+@pytest.mark.parametrize("name", FILES_SHA256)
+@pytest.mark.parametrize("state", ["altered", "missing", "a folder"])
+def test_an_altered_package_is_refused_before_the_tokenizer_is_read(
+    package: Path, name: str, state: str
+) -> None:
+    (package / name).unlink()
+    if state == "altered":
+        (package / name).write_bytes(b"{}")
+    elif state == "a folder":
+        (package / name).mkdir()
+    embedder = SentenceTransformerEmbedder(package)
+    expected = "altered" if state == "altered" else "incomplete"
+    with pytest.raises(ModelPackageError, match=f"{expected}: {name}"):
+        embedder.count_tokens(["text"])
+    embedder.close()
+
+
+async def test_an_altered_package_is_refused_before_the_model_is_loaded(package: Path) -> None:
+    (package / "1_Pooling" / "config.json").unlink()
+    (package / "1_Pooling" / "config.json").write_text('{"pooling_mode_cls_token": true}')
+    embedder = SentenceTransformerEmbedder(package)
+    with pytest.raises(ModelPackageError, match=r"altered: 1_Pooling/config\.json"):
+        await embedder.load()
+    embedder.close()
 
 
 async def test_nothing_is_read_before_the_first_call(tmp_path: Path) -> None:
