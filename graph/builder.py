@@ -92,8 +92,11 @@ def build(
     return graph.compile(checkpointer=checkpointer, name="corrective_rag")
 
 
-def longest_path(rewrites: int) -> int:
-    """Steps of the longest run: every loop, the web, every repair, then decline."""
-    before, loop, web, answer = 2, 4, 3, 2
-    search_and_grade = 3
-    return before + search_and_grade + loop * rewrites + web + answer * (1 + REPAIRS) + 1
+def recursion_limit(graph: Graph, rewrites: int) -> int:
+    """Steps that no run of this graph reaches, whatever nodes it has.
+
+    A run turns back for each rewrite and each repair, and once for the web; between two turns no
+    node runs twice. A loop of another kind has to be counted here.
+    """
+    web = 1
+    return len(graph.nodes) * (1 + rewrites + web + REPAIRS)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, cast
 
 from graph.answer import Answer, answer_from
-from graph.builder import Graph, longest_path
+from graph.builder import Graph, recursion_limit
 from graph.options import tightened
 from graph.run_log import RunLog
 from graph.settings import GraphSettings
@@ -122,7 +122,7 @@ class Runner:
                 context=context,
                 stream_mode=["custom", "values"],
                 config={
-                    "recursion_limit": longest_path(context.rewrites) + 1,
+                    "recursion_limit": recursion_limit(self._graph, context.rewrites),
                     "configurable": {"thread_id": thread},
                 },
                 durability="exit",

@@ -4,10 +4,11 @@ import time
 from typing import Any
 
 from graph.adapters.grounding import QuoteChecker
-from graph.builder import build, longest_path
+from graph.builder import Graph, build, recursion_limit
 from graph.services import Services
+from graph.tracing import traced
 from nodes.context import Context
-from nodes.state import State
+from nodes.state import State, Update
 from tests.fakes import FakeGrader, FakeIndex, FakeReranker, FakeWeb, QuotingGenerator, a_candidate
 
 QUESTION = "How long do refunds take after a return?"
@@ -31,28 +32,48 @@ async def run(services: Services, question: str = QUESTION, **options: Any) -> S
     fields = {name: options.pop(name) for name in list(options) if name not in Context.model_fields}
     context = Context(**options)
     state = {"question": question, "knowledge_base": "kb", "started_at": time.time()} | fields
-    values = await build(services).ainvoke(
-        State(**state),
-        context=context,
-        config={"recursion_limit": longest_path(context.rewrites) + 1},
-    )
-    return State(**values)
+    return await run_through(build(services), State(**state), context)
+
+
+async def run_through(graph: Graph, state: State, context: Context) -> State:
+    limit = recursion_limit(graph, context.rewrites)
+    return State(**await graph.ainvoke(state, context=context, config={"recursion_limit": limit}))
+
+
+def with_a_node_between(graph: Graph, start: str, end: str) -> Graph:
+    """The graph with one more node on this edge, which changes nothing, as a newcomer adds it."""
+
+    async def extra(state: State, runtime: Any) -> Update:
+        return {}
+
+    more = graph.builder
+    more.edges.remove((start, end))
+    more.add_node("extra", traced("extra", extra))  # type: ignore[arg-type]
+    more.add_edge(start, "extra")
+    more.add_edge("extra", end)
+    return more.compile()
 
 
 SHORT = {
     "contextualize_question": "context",
     "plan_queries": "plan",
+    "retrieve": "retrieve",
+    "rerank": "rerank",
     "grade_documents": "grade",
     "rewrite_query": "rewrite",
     "web_search": "web",
+    "generate": "generate",
     "check_grounding": "check",
     "answer_directly": "direct",
+    "decline": "decline",
 }
 
 
-def route(state: State) -> str:
-    """The nodes in the order they ran, by short names."""
-    return " ".join(SHORT.get(entry.node, entry.node) for entry in state.trace)
+def route(state: State, *also: str) -> str:
+    """The nodes in the order they ran, by short names. A node that is not in SHORT is left out,
+    unless it is named in `also`: a new one does not change the routes of all the others."""
+    names = SHORT | {name: name for name in also}
+    return " ".join(names[entry.node] for entry in state.trace if entry.node in names)
 
 
 def kinds(state: State) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.benchmarks.report import figure, finish
-from graph.builder import build, longest_path
+from graph.builder import build, recursion_limit
 from graph.compose import plain_serializer
 from graph.runner import Ask, fresh_state
 from graph.services import Services
@@ -129,7 +129,7 @@ async def _overhead(graph: Any, ports: Ports, rewrites: int) -> float:
         context=Context(),
         stream_mode=["custom", "values"],
         config={
-            "recursion_limit": longest_path(3) + 1,
+            "recursion_limit": recursion_limit(graph, 3),
             "configurable": {"thread_id": uuid.uuid4().hex},
         },
         durability="exit",

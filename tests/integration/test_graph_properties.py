@@ -2,20 +2,31 @@
 
 import asyncio
 import json
+import time
 from typing import Any, get_args
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from graph.answer import Answer, answer_from
-from graph.builder import build, longest_path
+from graph.builder import build
 from graph.services import Services
 from ingest.errors import DependencyError, DependencyTimeout, ServiceError
 from nodes.citations import citations_problem
 from nodes.context import Context
 from nodes.ports import Draft, GradedPassages, Sources, WebResult
 from nodes.state import Grade, Outcome, Reason, Sentence, State, Support, Turn
-from tests.fakes import a_candidate, a_citation, a_grade
+from tests.fakes import (
+    FakeChecker,
+    FakeGrader,
+    FakeIndex,
+    FakeWeb,
+    a_candidate,
+    a_citation,
+    a_grade,
+)
+from tests.runs import ports, route, run_through, with_a_node_between
 
 CANDIDATES = [a_candidate(name) for name in "abcdef"]
 TEXTS = {(c.chunk.document_id, c.chunk.revision): c.chunk.text for c in CANDIDATES}
@@ -43,6 +54,9 @@ errors = st.sampled_from(
         lambda: ExceptionGroup("several", [ValueError("one")]),
     ]
 )
+EDGES = [("contextualize_question", "plan_queries"), ("rerank", "grade_documents")]
+"""Where one more node is put: a run passes the second one in every loop."""
+
 often_fine = st.integers(0, 9)
 
 candidates = st.lists(st.sampled_from(CANDIDATES), max_size=6)
@@ -137,6 +151,7 @@ def a_support(text: str) -> st.SearchStrategy[Support]:
         ["How long do refunds take?", "refund deadline", "Wie lange dauert das?", "E-4102", "hi"]
     ),
     history=st.sampled_from([[], [Turn("What is a gateway?", "A device.")]]),
+    edge=st.sampled_from([None, *EDGES]),
 )
 def test_every_run_ends_in_an_answer_or_a_typed_refusal(
     data: st.DataObject,
@@ -145,16 +160,16 @@ def test_every_run_ends_in_an_answer_or_a_typed_refusal(
     keep: int,
     question: str,
     history: list[Turn],
+    edge: tuple[str, str] | None,
 ) -> None:
     chaos: Any = Chaos(data.draw)
     context = Context(rewrites=rewrites, web=web, keep=keep)
     start = State(question=question, knowledge_base="kb", history=history)
-    values = asyncio.run(
-        build(Services(chaos, chaos, chaos, chaos, chaos, chaos)).ainvoke(
-            start, context=context, config={"recursion_limit": longest_path(rewrites) + 1}
-        )
-    )
-    state = State(**values)
+    graph = build(Services(chaos, chaos, chaos, chaos, chaos, chaos))
+    if edge:
+        graph = with_a_node_between(graph, *edge)
+    state = asyncio.run(run_through(graph, start, context))
+    assert 0 < len(route(state).split()) <= longest_route(rewrites)
     answer = answer_from(state, context, run_id="r", versions={"index": "1"}, total_ms=1.0)
     check_answer(answer, rewrites)
     check_citations(answer)
@@ -164,7 +179,6 @@ def check_answer(answer: Answer, rewrites: int) -> None:
     assert answer.outcome in get_args(Outcome)
     assert (answer.outcome == "refused") == (answer.reason in get_args(Reason))
     assert answer.answer
-    assert 0 < len(answer.trace) <= longest_path(rewrites)
     assert answer.budget["rewrites"]["used"] <= rewrites
     shown = json.loads(json.dumps(answer.as_json(), allow_nan=False))
     assert set(shown) == {
@@ -197,7 +211,28 @@ def check_citations(answer: Answer) -> None:
         assert citations_problem(Sentence(citation.quote, [citation]), sources) == ""
 
 
-def test_the_longest_path_is_as_long_as_it_says() -> None:
-    """Every loop, the web, an answer, its repair, then the refusal."""
-    assert longest_path(3) == 2 + 3 + 3 * 4 + 3 + 4 + 1
-    assert longest_path(0) == 2 + 3 + 3 + 4 + 1
+def longest_route(rewrites: int) -> int:
+    """Nodes of the longest run, counted by hand: every loop, the web, a repair, the refusal."""
+    before, search, loop, web, answer = 2, 3, 4, 3, 2
+    return before + search + loop * rewrites + web + 2 * answer + 1
+
+
+@pytest.mark.parametrize("edge", [None, *EDGES])
+@pytest.mark.parametrize("rewrites", [0, 1, 2, 3])
+async def test_the_longest_run_ends_also_with_one_more_node(
+    rewrites: int, edge: tuple[str, str] | None
+) -> None:
+    """Each loop finds something new and nothing correct; what is written never stands."""
+    services = ports(
+        index=FakeIndex(*([candidate] for candidate in CANDIDATES)),
+        grader=FakeGrader(lambda found: GradedPassages([a_grade("ambiguous") for _ in found])),
+        web=FakeWeb([a_web_result(1)]),
+        checker=FakeChecker(""),
+    )
+    graph = build(services)
+    if edge:
+        graph = with_a_node_between(graph, *edge)
+    start = State(question="How long do refunds take?", knowledge_base="kb", started_at=time.time())
+    state = await run_through(graph, start, Context(rewrites=rewrites, web=True, sentences=1))
+    assert len(route(state).split()) == longest_route(rewrites)
+    assert state.outcome == "refused"

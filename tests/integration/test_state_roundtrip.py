@@ -10,7 +10,7 @@ import pytest
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from pydantic import TypeAdapter, ValidationError
 
-from graph.builder import build, longest_path
+from graph.builder import build, recursion_limit
 from graph.compose import plain_serializer
 from ingest.filters import Condition, Filters
 from nodes.context import Context
@@ -111,10 +111,11 @@ async def test_a_run_is_read_back_from_its_checkpoint(
 ) -> None:
     page = WebResult("https://example.org", "Page", "A page that is near it.")
     services = ports(grader=FakeGrader({"a": "ambiguous"}), web=FakeWeb([page]))
-    config: Any = {"recursion_limit": longest_path(3) + 1, "configurable": {"thread_id": "t"}}
     async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "threads.sqlite")) as saver:
         saver.serde = plain_serializer()
         graph = build(services, saver)
+        limit = recursion_limit(graph, rewrites=3)
+        config: Any = {"recursion_limit": limit, "configurable": {"thread_id": "t"}}
         with caplog.at_level(logging.WARNING):
             values = await graph.ainvoke(
                 State(question=QUESTION, knowledge_base="kb"),
