@@ -183,10 +183,10 @@ def _own_reranker(kind: str, settings: GraphSettings) -> Any:
     made = load_adapter(kind)
     try:
         reranker = made(settings.rerank)
-    except TypeError as error:
+    except Exception as error:
         raise ConfigurationError(
             f"CRAG_RERANK__KIND: {kind} cannot be made with one argument, the rerank settings: "
-            f"{error}"
+            f"{_told(error)}"
         ) from error
     if not inspect.iscoroutinefunction(getattr(reranker, "rerank", None)):
         raise ConfigurationError(f"CRAG_RERANK__KIND: {kind} has no `async def rerank`")
@@ -198,5 +198,9 @@ def load_adapter(name: str) -> Any:
     module, _, attribute = name.partition(":")
     try:
         return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise ConfigurationError(f"cannot load the adapter {name!r}: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise ConfigurationError(f"cannot load the adapter {name!r}: {_told(error)}") from error
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -19,7 +19,7 @@ from graph.adapters.late_interaction import LateInteractionReranker
 from graph.adapters.question_signs import read_question
 from graph.adapters.sentence_signs import sentence_signs
 from graph.adapters.token_vectors import TokenVectors
-from graph.compose import _threads, open_reranker
+from graph.compose import _threads, load_adapter, open_reranker
 from graph.run_log import RunLog
 from graph.runner import Ask, Event
 from graph.settings import GraphSettings, RerankSettings
@@ -282,6 +282,11 @@ class WithoutRerank:
     def __init__(self, settings: RerankSettings) -> None: ...
 
 
+class Failing:
+    def __init__(self, settings: RerankSettings) -> None:
+        raise OSError("no weights")
+
+
 class Working(WithoutArguments):
     def __init__(self, settings: RerankSettings) -> None: ...
 
@@ -291,10 +296,38 @@ def own_reranker(name: str) -> Any:
     return open_reranker(settings, None)
 
 
-@pytest.mark.parametrize("name", ["WithoutArguments", "NotAsync", "WithoutRerank", "Missing"])
+@pytest.mark.parametrize(
+    "name", ["WithoutArguments", "NotAsync", "WithoutRerank", "Failing", "Missing"]
+)
 def test_a_reranker_that_cannot_work_is_a_configuration_error(name: str) -> None:
     with pytest.raises(ConfigurationError, match=name):
         own_reranker(name)
+
+
+@pytest.mark.parametrize(
+    ("module", "content", "reason"),
+    [
+        ("", None, "ValueError"),
+        (".foo", None, "TypeError"),
+        ("not there", None, "ModuleNotFoundError"),
+        ("written_wrong", "def (:", "SyntaxError"),
+        ("raises", "raise RuntimeError('no licence')", "RuntimeError: no licence"),
+        ("leaves", "raise SystemExit(3)", "SystemExit: 3"),
+        ("has_no_class", "", "AttributeError"),
+    ],
+)
+def test_an_adapter_that_cannot_be_imported_is_a_configuration_error(
+    module: str,
+    content: str | None,
+    reason: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    if content is not None:
+        (tmp_path / f"{module}.py").write_text(content)
+    with pytest.raises(ConfigurationError, match=reason):
+        load_adapter(f"{module}:X")
 
 
 def test_a_reranker_that_can_work_is_made() -> None:

@@ -1,0 +1,36 @@
+"""The report of `crag doctor`: what is wrong is one line among its problems, and never a crash."""
+
+from pathlib import Path
+
+import pytest
+
+from api.doctor import examine
+from api.settings import Settings
+from graph.settings import RerankSettings
+from ingest.adapters.sentence_transformer import FILES_SHA256, packaged_model
+
+
+def problems(folder: Path, **settings: object) -> list[str]:
+    found: list[str] = examine(Settings(data_dir=folder / "crag", **settings))["problems"]  # type: ignore[arg-type]
+    return found
+
+
+def test_nothing_is_wrong_here(tmp_path: Path) -> None:
+    assert problems(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "1_Pooling/config.json"])
+def test_every_file_of_the_model_is_checked(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for file in set(FILES_SHA256) - {name}:
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).symlink_to(packaged_model() / file)
+    monkeypatch.setattr("ingest.adapters.sentence_transformer.packaged_model", lambda: tmp_path)
+    (problem,) = problems(tmp_path)
+    assert problem.startswith(f"the model is incomplete: {name} of its package: ")
+
+
+def test_an_adapter_that_cannot_be_imported_is_a_problem(tmp_path: Path) -> None:
+    (problem,) = problems(tmp_path, rerank=RerankSettings(kind=".foo:X"))
+    assert problem.startswith("cannot load the adapter '.foo:X': ")
