@@ -25,6 +25,8 @@ def tightened(
     for name in options:
         if name not in known:
             raise InvalidRequest(f"unknown option {name[:40]!r}; known: {', '.join(known)}")
+        if name not in FREE and isinstance(options[name], bool):  # else `true` would be 1
+            raise InvalidRequest(f"option {name}: a number, not {str(options[name]).lower()}")
     try:
         context = Context.model_validate(service.model_dump() | options)
     except ValidationError as error:

@@ -1,8 +1,8 @@
 """Settings of the run: each a name, a unit and a reason."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 
 from ingest.settings import IndexSettings, Section
 
@@ -36,6 +36,12 @@ class GradeSettings(Section):
         0.9, ge=0, le=1, description="Correct from this probability without asking a chat model."
     )
     calibration: str | None = Field(None, description="A calibration file; None: the shipped one.")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.upper is not None and self.lower is not None and self.lower > self.upper:
+            raise ValueError(f"LOWER {self.lower:g} is above UPPER {self.upper:g}")
+        return self
 
 
 class AnswerSettings(Section):

@@ -130,10 +130,15 @@ def here_or_through(data_dir: Path, here: Callable[[], T], through: Callable[[Cl
 
 def _say_ignored() -> None:
     """A server has its own settings: those of the command's environment change nothing."""
-    ignored = [n for n in os.environ if n.startswith(PREFIX) and not n.startswith(NOT_FOR_A_RUN)]
+    names = {name: name.upper() for name in os.environ}
+    ignored = [
+        name
+        for name, read_as in names.items()
+        if read_as.startswith(PREFIX) and not read_as.startswith(NOT_FOR_A_RUN)
+    ]
     if ignored:
-        names = ", ".join(sorted(ignored))
-        print(f"note: the running server has its own settings; ignored: {names}", file=sys.stderr)
+        listed = ", ".join(sorted(ignored))
+        print(f"note: the running server has its own settings; ignored: {listed}", file=sys.stderr)
 
 
 def server_for(data_dir: Path) -> Client | None:

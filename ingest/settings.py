@@ -71,12 +71,16 @@ class IndexSettings(BaseSettings):
 
 
 def check_names(settings: type[BaseSettings], names: Iterable[str] | None = None) -> None:
-    """Raises ConfigurationError for an unknown `CRAG_*` name and says the nearest known one."""
+    """Raises ConfigurationError for an unknown `CRAG_*` name and says the nearest known one.
+
+    Names are compared without regard to case, as they are read.
+    """
     known = sorted(_names(settings, PREFIX))
     for name in os.environ if names is None else names:
-        if not name.startswith(PREFIX) or name.startswith(TEST_PREFIX) or name in known:
+        read_as = name.upper()
+        if not read_as.startswith(PREFIX) or read_as.startswith(TEST_PREFIX) or read_as in known:
             continue
-        nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+        nearest = difflib.get_close_matches(read_as, known, n=1, cutoff=0.0)
         raise ConfigurationError(f"unknown setting {name}; did you mean {nearest[0]}?")
 
 

@@ -74,7 +74,8 @@ def tellable(passage: ScoredPassage, upper: float | None = None) -> list[Stated]
 
 
 def verdict_of(probability: float, upper: float, lower: float) -> Verdict:
-    """Correct from `upper`, incorrect below `lower`; both may be 0."""
-    if probability >= upper:
-        return "correct"
-    return "incorrect" if probability < lower else "ambiguous"
+    """Incorrect below `lower`, whatever `upper` says, so that a higher bound always tightens; else
+    correct from `upper`. Both may be 0."""
+    if probability < lower:
+        return "incorrect"
+    return "correct" if probability >= upper else "ambiguous"

@@ -65,10 +65,12 @@ async def test_nothing_to_grade_is_no_grade(embedder: HashingEmbedder) -> None:
         (1.0, 1.0, ["incorrect", "incorrect"]),
         (1.0, 0.0, ["ambiguous", "ambiguous"]),
         (0.0, 0.0, ["correct", "correct"]),
+        (None, 1.0, ["incorrect", "incorrect"]),
+        (0.0, 1.0, ["incorrect", "incorrect"]),
     ],
 )
 async def test_given_thresholds_replace_those_of_the_calibration(
-    embedder: HashingEmbedder, upper: float, lower: float | None, expected: list[Verdict]
+    embedder: HashingEmbedder, upper: float | None, lower: float | None, expected: list[Verdict]
 ) -> None:
     assert verdicts(await graded(a_grader(embedder), upper, lower)) == expected
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from graph.options import options_with_defaults, tightened
+from graph.options import AT_LEAST, AT_MOST, options_with_defaults, tightened
 from graph.settings import BudgetSettings, GradeSettings, GraphSettings, RerankSettings
 from ingest.errors import InvalidRequest
 from ingest.ports import KnowledgeBase
@@ -94,6 +94,14 @@ def test_a_wrong_or_unknown_option_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(InvalidRequest) as error:
         context(options)
     assert len(error.value.message) < 300
+
+
+@pytest.mark.parametrize("name", [*AT_MOST, *AT_LEAST])
+@pytest.mark.parametrize("value", [True, False])
+def test_a_truth_value_is_no_number(name: str, value: bool) -> None:
+    with pytest.raises(InvalidRequest) as error:
+        context({name: value})
+    assert error.value.message == f"option {name}: a number, not {str(value).lower()}"
 
 
 @pytest.mark.parametrize("options", [{"upper": 0.0}, {"lower": 0.0}, {"upper": 0.0, "lower": 0.0}])

@@ -54,6 +54,32 @@ def test_an_unknown_name_is_refused_and_the_nearest_named(
     assert str(error.value) == f"unknown setting {name}; did you mean {nearest}?"
 
 
+@pytest.mark.parametrize("name", ["crag_prot", "Crag_Budget__Rewrite", "CRAG_prot"])
+def test_an_unknown_name_is_refused_in_whatever_case(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "1")
+    with pytest.raises(ConfigurationError, match=f"unknown setting {name}; did you mean CRAG_"):
+        read(GraphSettings)
+
+
+def test_a_known_name_is_read_in_whatever_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("crag_budget__Rewrites", "1")
+    monkeypatch.setenv("crag_test_data", "x")
+    assert read(GraphSettings).budget.rewrites == 1
+
+
+def test_thresholds_that_contradict_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAG_GRADE__LOWER", "0.5")
+    assert read(GraphSettings).grade.lower == 0.5
+    monkeypatch.setenv("CRAG_GRADE__UPPER", "0.5")
+    assert read(GraphSettings).grade.upper == 0.5
+    monkeypatch.setenv("CRAG_GRADE__UPPER", "0.4")
+    with pytest.raises(ConfigurationError) as error:
+        read(GraphSettings)
+    assert str(error.value) == "CRAG_GRADE: value error, LOWER 0.5 is above UPPER 0.4"
+
+
 def test_names_of_the_test_suite_and_of_others_are_let_be() -> None:
     check_names(GraphSettings, ["CRAG_TEST_DATA", "PATH", "CRAGGY", "OTHER_CRAG_X"])
 
