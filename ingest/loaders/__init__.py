@@ -94,9 +94,9 @@ def _document(name: str, media_type: str, extract: Extract) -> LoadedDocument:
     from ingest.loaders.normalise import one_line
 
     assembly = extract.assembly
-    if not assembly.blocks:
-        raise LoadError("It holds no readable text.", code="no_text")
     text = assembly.text
+    if not text.replace("\ufffd", "").strip():
+        raise LoadError("It holds no readable text.", code="no_text")
     metadata = dict(extract.metadata)
     language = metadata.get("language") or detect_language(text)
     if language:

@@ -13,6 +13,9 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _SAMPLE = 64 * 1024
+_LOST = 0.3
+"""Share of a text's characters that may be unreadable: of more, nothing can be quoted."""
+
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _ENCODINGS = re.compile(r"cp|iso|koi|mac|big5|gb|euc|shift|johab|tis|utf-8")
 """Those a page may declare. Python has others, punycode say, that take quadratic time."""
@@ -28,10 +31,10 @@ def decode(data: bytes, declared: str = "") -> str:
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return data.decode(encoding, errors="replace")
+            return _replaced(data, encoding)
     wide = _wide_encoding(data[:_SAMPLE])
     if wide:
-        return data.decode(wide, errors="replace")
+        return _replaced(data, wide)
     _refuse_binary(data[:_SAMPLE])
     try:
         return data.decode("utf-8")
@@ -68,7 +71,7 @@ def _in_declared(data: bytes, declared: str) -> str:
 
 
 def _guessed(data: bytes) -> str:
-    western = data.decode("cp1252", errors="replace")
+    western = _replaced(data, "cp1252")
     foreign = [character for character in western[:_SAMPLE] if character > "\x7f"]
     # A guess from a handful of umlauts is a coin toss, and cp1252 is what they mostly are.
     if len(foreign) < 0.15 * min(len(western), _SAMPLE) and _WESTERN.issuperset(foreign):
@@ -78,4 +81,12 @@ def _guessed(data: bytes) -> str:
     best = from_bytes(data[:_SAMPLE]).best()
     if best is None:
         raise LoadError("Its character encoding is not known, or it is no text.", code="broken")
-    return data.decode(best.encoding, errors="replace")
+    return _replaced(data, best.encoding)
+
+
+def _replaced(data: bytes, encoding: str) -> str:
+    """The text with U+FFFD for what is no character, as long as that is little of it."""
+    text = data.decode(encoding, errors="replace")
+    if text.count("\ufffd") > len(text) * _LOST:
+        raise LoadError("Its bytes are no valid text.", code="broken")
+    return text
