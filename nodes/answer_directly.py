@@ -1,6 +1,7 @@
 """Answers what no document is needed for: greetings, arithmetic, the service itself."""
 
 import ast
+import math
 import operator
 import re
 from collections.abc import Callable
@@ -29,6 +30,7 @@ _OPERATORS: dict[type[ast.AST], Callable[[float, float], float]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
+    ast.Pow: math.pow,  # of floats: what is too large is an error, and never a long computation
 }
 MAX_EXPRESSION = 100
 """Code points of an arithmetic expression."""
@@ -68,7 +70,7 @@ def _greeting_language(greeting: str) -> str:
 def _computed(question: str) -> str:
     match = ARITHMETIC.match(question)
     expression = match["expression"].strip() if match else ""
-    normal = expression.replace("×", "*").replace("÷", "/")
+    normal = expression.replace("×", "*").replace("÷", "/").replace("^", "**")
     try:
         if len(normal) > MAX_EXPRESSION:
             raise ValueError
@@ -83,6 +85,8 @@ def _value(node: ast.AST) -> float:
         return float(node.value)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -_value(node.operand)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd):
+        return _value(node.operand)
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
         return _OPERATORS[type(node.op)](_value(node.left), _value(node.right))
     raise ValueError

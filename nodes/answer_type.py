@@ -120,7 +120,7 @@ _ASKS: list[tuple[AnswerType, str]] = [
 ]
 _ASKS_COMPILED = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _ASKS]
 
-_NUMBER = r"(?:\d+(?:[.,]\d+)*)"
+_NUMBER = r"(?:(?<!\d)\d++(?:[.,]\d++)*+)"
 _HOLDS: dict[AnswerType, str] = {
     "duration": rf"(?:{_NUMBER}|\b{_NUMBER_WORD})(?:[\s\-–]+(?:to |bis |a )?[\w]+)?[\s\-]*{_UNIT}\b"
     r"|\b(?:daily|weekly|monthly|quarterly|yearly|annually|immediately|hourly|biweekly|every|"

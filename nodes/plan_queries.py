@@ -22,11 +22,23 @@ GREETING = re.compile(
 )
 ARITHMETIC = re.compile(
     # Possessive throughout: with backtracking, 4,000 spaces would take minutes.
-    r"^[^\w(+\-.]*+(?:what(?:'s| is)|how much is|calculate|was ist|wie viel ist|cu[aá]nto es)?"
+    r"^[^\w(+\-.]*+(?:what(?:'s| is)|how much is|(?P<told>calculate|compute|berechne|calcula)"
+    r"|was ist|wie viel ist|cu[aá]nto es)?"
     r"(?P<expression>[\d.\s()+\-*/×÷^]++)\W*+$",
     re.IGNORECASE,
 )
-OPERATION = re.compile(r"\d[\s)]*+[+\-*/×÷^][\s(+\-*/×÷^.]*+\d")
+OPERATION = re.compile(
+    r"\d[\s)]*+(?:[+*×÷^]|[\-/](?=\s)|(?<=\s)[\-/]|/(?=\()|(?<=\))/)[\s(+\-*/×÷^.]*+\d"
+)
+"""A hyphen or a slash right between two digits is none: 2026-05-14, 404-2, 24/7, 0341/555."""
+TIGHT_OPERATION = re.compile(r"\d[\s)]*+[+\-*/×÷^][\s(+\-*/×÷^.]*+\d")
+NO_ARITHMETIC = re.compile(
+    r"(?<![\d.])0\d"  # a phone number, the month of a date
+    r"|\d[\s()]++\d"  # groups of digits, as in a phone number
+    r"|\d\.\d++\."  # a version, a date with dots
+    r"|\b(?:19|20)\d\d\s*+([\-/])\s*+\d\d?\s*+\1\s*+\d\d?(?!\d)"  # 2026 - 10 - 14
+    r"|(?<!\d)\d\d?\s*+([\-/])\s*+\d\d?\s*+\2\s*+(?:19|20)\d\d\b"  # 14 / 10 / 2026
+)
 ABOUT_SERVICE = re.compile(
     r"^\W*(?:who are you|what are you|what can you do|how do you work|are you (?:a bot|an ai|human)"
     r"|wer bist du|was kannst du|wie funktionierst du|qui[eé]n eres|qu[eé] puedes hacer)\W*$",
@@ -95,14 +107,21 @@ def intent_of(question: str) -> Intent:
     what has no word to search for."""
     if GREETING.match(question):
         return "greeting"
-    computed = ARITHMETIC.match(question)
-    if computed and OPERATION.search(computed["expression"]):
+    if _is_arithmetic(question):
         return "arithmetic"
     if ABOUT_SERVICE.match(question):
         return "about_service"
     if not content_words(question) and not literals(question) and len(words(question)) < 4:
         return "unclear"
     return "search"
+
+
+def _is_arithmetic(question: str) -> bool:
+    asked = ARITHMETIC.match(question)
+    if not asked or NO_ARITHMETIC.search(asked["expression"]):
+        return False
+    operation = TIGHT_OPERATION if asked["told"] else OPERATION
+    return operation.search(asked["expression"]) is not None
 
 
 def _shown(condition: Condition) -> str:
