@@ -49,11 +49,12 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Runs one command; its exit code. An expected error is one line on standard error."""
     from ingest.errors import ServiceError
+    from ingest.terminal import say
 
     try:
         app(list(arguments), prog_name="crag")
     except ServiceError as error:
-        print(f"crag: {' '.join(error.message.split())}", file=sys.stderr)
+        say(f"crag: {' '.join(error.message.split())}", sys.stderr)
         return EXIT_CODES.get(error.code, 1)
     except KeyboardInterrupt:
         return INTERRUPTED

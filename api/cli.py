@@ -28,14 +28,13 @@ def doctor(
 
     Exits 1 when something is missing that the service needs.
     """
-    import json
-
     from api.doctor import examine, report_lines
     from ingest.settings import read
+    from ingest.terminal import say, say_json
 
     report = examine(read(context.obj))
     if as_json:
-        print(json.dumps(report, ensure_ascii=False, indent=2))
+        say_json(report)
     else:
-        print("\n".join(report_lines(report)))
+        say("\n".join(report_lines(report)))
     raise typer.Exit(1 if report["problems"] else 0)

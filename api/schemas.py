@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from graph.asking import MAX_QUESTION, THREAD_ID
+from ingest.loaders.normalise import printable
 
 MAX_TURNS = 50
 MAX_ANSWER = 20_000
@@ -17,7 +18,12 @@ def not_blank(text: str) -> str:
     return text
 
 
-Question = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION), AfterValidator(not_blank)]
+Question = Annotated[
+    str,
+    Field(min_length=1, max_length=MAX_QUESTION),
+    AfterValidator(printable),
+    AfterValidator(not_blank),
+]
 BaseName = Annotated[str, Field(min_length=1, max_length=63, examples=["handbook"])]
 ThreadId = Annotated[str, Field(pattern=f"^{THREAD_ID}$", examples=["chat-17"])]
 Filters = Annotated[

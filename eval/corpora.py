@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from eval.datasets import Dataset
+from ingest import terminal
 from ingest.compose import Corpus
 from ingest.documents import Block, LoadedDocument
 from ingest.errors import UnknownKnowledgeBase
@@ -20,7 +21,7 @@ Progress = Callable[[str], None]
 
 
 def say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    terminal.say(line, sys.stderr)
 
 
 async def ensure_base(corpus: Corpus, dataset: Dataset, *, progress: Progress = say) -> str:
@@ -89,4 +90,4 @@ async def ingest_golden(corpus: Corpus, documents: Path, name: str) -> None:
     )
     for file in report.files:
         if file.state == "failed":
-            print(f"failed: {file.source}: {file.error}", file=sys.stderr)
+            say(f"failed: {file.source}: {file.error}")

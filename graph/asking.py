@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.errors import InvalidRequest
 from ingest.filters import Filters
+from ingest.loaders.normalise import printable
 from ingest.scope import LOCAL
 
 if TYPE_CHECKING:
@@ -21,14 +22,15 @@ OnNode = Callable[[dict[str, Any]], None]
 """Told each trace entry as its node ends."""
 
 
-def checked(question: str, thread_id: str | None) -> None:
-    """The bounds of every way in. Raises InvalidRequest."""
-    if not question.strip() or len(question) > MAX_QUESTION:
+def checked(question: str, thread_id: str | None) -> str:
+    """The printable question, within the bounds of every way in. Raises InvalidRequest."""
+    if not printable(question).strip() or len(question) > MAX_QUESTION:
         raise InvalidRequest(f"a question has 1 to {MAX_QUESTION} characters and is not blank")
     if any("\ud800" <= char <= "\udfff" for char in question):
         raise InvalidRequest("the question is no valid UTF-8 text")
     if thread_id is not None and not re.fullmatch(THREAD_ID, thread_id):
         raise InvalidRequest("a thread id has 1 to 128 letters, digits, '.', '_', ':' and '-'")
+    return printable(question)
 
 
 def ask_here(

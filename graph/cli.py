@@ -44,9 +44,10 @@ def ask(
     from graph.trace_view import trace_printer
     from ingest.remote import here_or_through
     from ingest.settings import read
+    from ingest.terminal import say, say_json
 
     settings = read(context.obj)
-    checked(question, thread)
+    question = checked(question, thread)
     options = _options(option or [])
     on_node = trace_printer(sys.stderr if as_json else sys.stdout) if trace else _ignore
     what = (question, knowledge_base, thread, options, on_node)
@@ -56,9 +57,9 @@ def ask(
         lambda server: ask_through(server, *what),
     )
     if as_json:
-        print(json.dumps(answer, ensure_ascii=False, indent=2))
+        say_json(answer)
     else:
-        print("\n" * trace + "\n".join(answer_lines(answer)))
+        say("\n" * trace + "\n".join(answer_lines(answer)))
     if require_answer and answer["outcome"] == "refused":
         raise typer.Exit(REFUSED)
 
@@ -74,20 +75,21 @@ def search(
     from graph.asking import checked, search_here, search_through
     from ingest.remote import here_or_through
     from ingest.settings import read
+    from ingest.terminal import say, say_json
 
     settings = read(context.obj)
-    checked(question, None)
+    question = checked(question, None)
     found = here_or_through(
         settings.data_dir,
         lambda: search_here(settings, question, knowledge_base, limit),
         lambda server: search_through(server, question, knowledge_base, limit),
     )
     if as_json:
-        print(json.dumps(found, ensure_ascii=False, indent=2))
+        say_json(found)
         return
     from graph.answer_view import search_lines
 
-    print("\n".join(search_lines(found)))
+    say("\n".join(search_lines(found)))
 
 
 @models.command()

@@ -15,6 +15,7 @@ from ingest.errors import NotFound
 from ingest.filters import Filters
 from ingest.index import Index
 from ingest.live import LiveBases, require_known
+from ingest.loaders.normalise import printable
 from ingest.scope import LOCAL, Scope
 from nodes.fallback import or_fallback
 from nodes.state import State, Turn
@@ -31,7 +32,9 @@ Watch = Callable[[State], None]
 @dataclass(frozen=True)
 class Ask:
     """A question with its options; `options` are names of Context; they may only tighten. An
-    evaluation's runs are not `logged`: the log is of what people asked."""
+    evaluation's runs are not `logged`: the log is of what people asked.
+
+    Whatever the way in, question and history are made printable here."""
 
     question: str
     knowledge_base: str
@@ -41,6 +44,11 @@ class Ask:
     thread_id: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
     logged: bool = True
+
+    def __post_init__(self) -> None:
+        said = [Turn(printable(turn.question), printable(turn.answer)) for turn in self.history]
+        object.__setattr__(self, "question", printable(self.question))
+        object.__setattr__(self, "history", said)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
+from ingest.loaders.normalise import printable
+
 Entry = dict[str, Any]
 Line = tuple[str, str]
 """(text, style of rich)"""
@@ -20,12 +22,12 @@ def trace_printer(file: IO[str]) -> Callable[[Entry], None]:
     console = Console(file=file, highlight=False, soft_wrap=True)
 
     def show(entry: Entry) -> None:
-        head = Text(f"{entry['seq']:>3}  {entry['node']:<22}", style="bold")
+        head = Text(printable(f"{entry['seq']:>3}  {entry['node']:<22}"), style="bold")
         head.append(f"{entry['ms']:>9.1f} ms  ", style="dim")
         head.append(entry["status"], style=STATUS_STYLE.get(entry["status"], ""))
         console.print(head)
         for text, style in lines_of(entry):
-            console.print(Text(f"       {text}", style=style))
+            console.print(Text(printable(f"       {text}"), style=style))
 
     return show
 

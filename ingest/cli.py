@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -34,13 +34,14 @@ def ingest(
     from ingest.progress import STATES, shown_progress, summary_line
     from ingest.remote import here_or_through
     from ingest.settings import read
+    from ingest.terminal import say, say_json
     from ingest.through_server import ingest_through
 
     settings = read(context.obj)
     files = len(files_below(path))
     if delete_missing and not files:
         raise InvalidRequest(f"{path} has no files: --delete-missing would empty {knowledge_base}")
-    print(f"reading {files} files of {path}", file=sys.stderr)
+    say(f"reading {files} files of {path}", sys.stderr)
     started = time.monotonic()
     with shown_progress() as on_result:
         what = (path, knowledge_base, delete_missing, on_result)
@@ -50,11 +51,11 @@ def ingest(
             lambda server: ingest_through(server, *what),
         )
     if created:
-        print(f"created knowledge base {knowledge_base}", file=sys.stderr)
+        say(f"created knowledge base {knowledge_base}", sys.stderr)
     line = summary_line(report, knowledge_base, time.monotonic() - started)
     if as_json:
         counts = {state: report.count(state) for state in STATES}
-        print_json(
+        say_json(
             {
                 "knowledge_base": knowledge_base,
                 "created": created,
@@ -62,9 +63,9 @@ def ingest(
                 "files": [asdict(result) for result in report.files],
             }
         )
-        print(line, file=sys.stderr)
+        say(line, sys.stderr)
     else:
-        print(line)
+        say(line)
     raise typer.Exit(report.exit_code)
 
 
@@ -74,18 +75,19 @@ def list_bases(context: typer.Context, as_json: Json = False) -> None:
     from ingest.local import bases_here
     from ingest.remote import here_or_through
     from ingest.settings import read
+    from ingest.terminal import say, say_json
     from ingest.through_server import bases_through
 
     settings = read(context.obj)
     bases = here_or_through(settings.data_dir, lambda: bases_here(settings), bases_through)
     if as_json:
-        print_json({"knowledge_bases": bases})
+        say_json({"knowledge_bases": bases})
         return
     for base in bases:
         counts = f"{base['documents']} documents, {base['chunks']} passages"
-        print(f"{base['name']:24} {counts:32} {base['description']}".rstrip())
+        say(f"{base['name']:24} {counts:32} {base['description']}".rstrip())
     if not bases:
-        print("no knowledge bases; make one: crag ingest PATH --kb NAME", file=sys.stderr)
+        say("no knowledge bases; make one: crag ingest PATH --kb NAME", sys.stderr)
 
 
 @kb.command("create")
@@ -102,6 +104,7 @@ def create_base(
     from ingest.local import create_here
     from ingest.remote import here_or_through
     from ingest.settings import read
+    from ingest.terminal import say, say_json
     from ingest.through_server import create_through
 
     settings = read(context.obj)
@@ -110,7 +113,7 @@ def create_base(
         lambda: create_here(settings, name, description, web),
         lambda server: create_through(server, name, description, web),
     )
-    print_json(base) if as_json else print(f"created knowledge base {name}")
+    say_json(base) if as_json else say(f"created knowledge base {name}")
 
 
 @kb.command("delete")
@@ -119,6 +122,7 @@ def delete_base(context: typer.Context, name: str, as_json: Json = False) -> Non
     from ingest.local import delete_here
     from ingest.remote import here_or_through
     from ingest.settings import read
+    from ingest.terminal import say, say_json
     from ingest.through_server import delete_through
 
     settings = read(context.obj)
@@ -127,7 +131,7 @@ def delete_base(context: typer.Context, name: str, as_json: Json = False) -> Non
         lambda: delete_here(settings, name),
         lambda server: delete_through(server, name),
     )
-    print_json({"deleted": name}) if as_json else print(f"deleted knowledge base {name}")
+    say_json({"deleted": name}) if as_json else say(f"deleted knowledge base {name}")
 
 
 @kb.command("copy")
@@ -156,10 +160,11 @@ def copy_knowledge_base(
 
     from ingest.local import copy_here
     from ingest.settings import read
+    from ingest.terminal import say, say_json
 
     def told(done: int, of: int) -> None:
         if done % 100 == 0 or done == of:
-            print(f"{done} of {of} documents", file=sys.stderr)
+            say(f"{done} of {of} documents", sys.stderr)
 
     report = copy_here(
         read(context.obj),
@@ -171,10 +176,10 @@ def copy_knowledge_base(
         on_document=told,
     )
     if as_json:
-        print_json(asdict(report))
+        say_json(asdict(report))
         return
     counts = f"{report.documents} documents, {report.chunks} passages"
-    print(f"{report.knowledge_base}: {counts}, {report.already} documents were there already")
+    say(f"{report.knowledge_base}: {counts}, {report.already} documents were there already")
 
 
 @kb.command("reembed")
@@ -187,19 +192,13 @@ def reembed_knowledge_base(context: typer.Context, name: str, as_json: Json = Fa
     """
     from ingest.local import reembed_here
     from ingest.settings import read
+    from ingest.terminal import say, say_json
 
     def told(done: int, of: int) -> None:
-        print(f"{done} of {of} passages", file=sys.stderr)
+        say(f"{done} of {of} passages", sys.stderr)
 
     count = reembed_here(read(context.obj), name, on_chunks=told)
     if as_json:
-        print_json({"knowledge_base": name, "embedded": count})
+        say_json({"knowledge_base": name, "embedded": count})
     else:
-        print(f"{name}: {count} passages embedded")
-
-
-def print_json(document: Any) -> None:
-    """The one document on standard output."""
-    import json
-
-    print(json.dumps(document, ensure_ascii=False, indent=2))
+        say(f"{name}: {count} passages embedded")

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ingest.loaders.normalise import printable
 from ingest.pipeline import FileResult, FileState, IngestReport, OnResult
+from ingest.terminal import say
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -27,7 +29,7 @@ def shown_progress() -> Iterator[OnResult]:
             bar.update(task, total=total, advance=result.state != "deleted")
             line = line_of(result, names)
             if line:
-                bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+                bar.console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
 
         yield show
 
@@ -55,7 +57,7 @@ def summary_line(report: IngestReport, knowledge_base: str, seconds: float) -> s
 
 def _print(line: str) -> None:
     if line:
-        print(line, file=sys.stderr)
+        say(line, sys.stderr)
 
 
 def _bar() -> "Progress":

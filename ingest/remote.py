@@ -20,6 +20,7 @@ from ingest.errors import (
     UnknownKnowledgeBase,
 )
 from ingest.settings import PREFIX
+from ingest.terminal import say
 
 READY_WITHIN_S = 60.0
 """How long a starting server may load its models."""
@@ -138,7 +139,7 @@ def _say_ignored() -> None:
     ]
     if ignored:
         listed = ", ".join(sorted(ignored))
-        print(f"note: the running server has its own settings; ignored: {listed}", file=sys.stderr)
+        say(f"note: the running server has its own settings; ignored: {listed}", sys.stderr)
 
 
 def server_for(data_dir: Path) -> Client | None:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable
 from typing import TypeVar
 
 from ingest.errors import ServiceError
+from ingest.loaders.normalise import printable
 from nodes.state import Degraded
 
 T = TypeVar("T")
@@ -31,6 +32,7 @@ async def or_fallback(
         return await work, []
     except Exception as error:
         kind = error.code if isinstance(error, ServiceError) else type(error).__name__
-        log.warning("%s fell back (%s): %s", node, fallback, error)
-        detail = PATH.sub("(a file)", str(error))[:MAX_DETAIL]
+        told = printable(str(error))
+        log.warning("%s fell back (%s): %s", node, fallback, told)
+        detail = PATH.sub("(a file)", told)[:MAX_DETAIL]
         return instead, [Degraded(node, kind, fallback, detail)]

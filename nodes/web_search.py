@@ -7,6 +7,7 @@ from langgraph.runtime import Runtime
 
 from ingest.documents import Candidate, Chunk, chunk_id
 from ingest.errors import DependencyError
+from ingest.loaders.normalise import one_line, printable
 from nodes.context import Context
 from nodes.fallback import or_fallback
 from nodes.ports import WebResult, WebSearch
@@ -68,12 +69,18 @@ async def _search(web: WebSearch, query: str) -> list[Candidate]:
     if not query:
         raise DependencyError("nothing was left to send", code="nothing_to_send")
     results = await web.search(query)
-    by_page = {result.url: result for result in reversed(results)}
+    by_page = {result.url: result for result in reversed(results) if _can_be_shown(result)}
     return [_candidate(result, rank) for rank, result in enumerate(reversed(by_page.values()))]
 
 
+def _can_be_shown(result: WebResult) -> bool:
+    """An address with a control character or a space is none."""
+    address = result.url
+    return address.isprintable() and " " not in address and bool(printable(result.text).strip())
+
+
 def _candidate(result: WebResult, rank: int) -> Candidate:
-    text = result.text[:MAX_PASSAGE]
+    text = printable(result.text)[:MAX_PASSAGE]
     digest = hashlib.sha256(text.encode()).hexdigest()
     identity = chunk_id(result.url, WEB_REVISION, int(digest, 16))
     chunk = Chunk(
@@ -84,6 +91,6 @@ def _candidate(result: WebResult, rank: int) -> Candidate:
         text=text,
         start=0,
         end=len(text),
-        title=result.title,
+        title=one_line(printable(result.title)),
     )
     return Candidate(chunk, {}, url=result.url)

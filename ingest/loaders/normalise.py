@@ -4,9 +4,9 @@ import re
 import unicodedata
 
 _LINE_END = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
-_INVISIBLE = re.compile(
-    "["
-    "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"  # control characters but tab and line feed
+_CONTROL = "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"  # but for tab and what ends a line
+INVISIBLE = re.compile(
+    f"[{_CONTROL}"
     "\u00ad\u061c\u180e"  # soft hyphen, Arabic letter mark, Mongolian vowel separator
     "\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"  # zero width, bidirectional, byte order mark
     "\ud800-\udfff\ufff9-\ufffb\ufffe\uffff"  # lone surrogates, annotations, non-characters
@@ -17,8 +17,18 @@ _INVISIBLE = re.compile(
 
 def clean(text: str) -> str:
     """The text in NFC with `\\n` line ends and nothing invisible. White space is kept as it is."""
-    text = _INVISIBLE.sub("", _LINE_END.sub("\n", text))
+    text = INVISIBLE.sub("", _LINE_END.sub("\n", text))
     return unicodedata.normalize("NFC", text)
+
+
+def printable(text: str) -> str:
+    """The cleaned text with a space for each control character, white space apart.
+
+    For what comes in beside documents (questions, conversations, pages of the web) and for what is
+    shown on a terminal. A space, because it stood between two words as often as not; what follows
+    an escape character stays, as plain text.
+    """
+    return clean(re.sub(f"[{_CONTROL}]", " ", text))
 
 
 def one_line(text: str) -> str:

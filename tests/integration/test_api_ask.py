@@ -50,11 +50,25 @@ async def test_hands_everything_to_the_run(tmp_path: Path) -> None:
     assert (asked.thread_id, asked.options, asked.scope.tenant) == ("t-1", {"rewrites": 1}, "local")
 
 
+async def test_a_control_character_becomes_a_space_on_the_way_in(tmp_path: Path) -> None:
+    service = FakeService()
+    async with client_of(settings_on(tmp_path), service) as client:
+        turn = {"question": "q\x1bq", "answer": "a\x07a"}
+        await client.post("/v1/ask", json=asking("Why\x1b[31m\x00now?", history=[turn]))
+        await client.post("/v1/knowledge-bases", json={"name": "handbook"})
+        found = await client.post("/v1/search", json=asking("ten\x1bdays", limit=1))
+    (asked,) = service.runner.asked
+    assert asked.question == "Why [31m now?"
+    assert asked.history == [Turn("q q", "a a")]
+    assert found.json()["question"] == "ten days"
+
+
 @pytest.mark.parametrize(
     "body",
     [
         asking(""),
         asking(" \n"),
+        asking("\x00\x1b\x07"),
         asking("x" * 4001),
         asking("q", scope="other"),
         asking("q", tenant="other"),

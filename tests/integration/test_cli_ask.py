@@ -59,6 +59,14 @@ def test_hands_over_thread_and_options() -> None:
     assert (asked.thread_id, asked.options) == ("t-1", {"rewrites": 1, "fusion": "rrf"})
 
 
+def test_a_control_character_becomes_a_space(capsys: pytest.CaptureFixture[str]) -> None:
+    assert crag.run(["ask", "refuse\x1b[31m\x07 this", "--kb", "handbook"]) == 0
+    assert SERVICE.runner.asked[-1].question == "refuse [31m  this"
+    assert "query: refuse [31m  this" in capsys.readouterr().out
+    assert crag.run(["ask", "\x1b\x07", "--kb", "handbook"]) == 2
+    assert crag.run(["search", "\x1b\x07", "--kb", "handbook"]) == 2
+
+
 def test_errors_of_the_server_are_errors_here(capsys: pytest.CaptureFixture[str]) -> None:
     assert crag.run(["ask", "q", "--kb", "nope"]) == 1
     assert crag.run(["search", "q", "--kb", "nope"]) == 1

@@ -197,3 +197,14 @@ async def test_the_web_of_a_base_is_off_unless_it_opted_in(opened: Opened) -> No
     assert [base.web for base in bases] == [False]
     answer = await opened.runner.ask(Ask(QUESTION, BASE, options={"web": True}))
     assert answer.searched["web"] is False
+
+
+async def test_no_control_character_gets_into_a_run(opened: Opened) -> None:
+    said = [Turn("What\x1b are refunds?", "Money\x07.")]
+    for name in ("before", "after"):
+        question = f"{name}: When\x1b[31m are refunds\x00 paid?"
+        events = await opened.events(question, history=said, thread_id="t")
+        answer = events[-1].data
+        assert answer["question"] == f"{name}: When [31m are refunds  paid?"
+        told = repr([event.data for event in events])
+        assert not any(written in told for written in (r"\x1b", r"\x00", r"\x07"))

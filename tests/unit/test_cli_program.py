@@ -108,6 +108,7 @@ def test_wrong_usage_exits_2(arguments: list[str]) -> None:
     "arguments",
     [
         ["ask", " ", "--kb", "handbook"],
+        ["ask", "\x1b\x00", "--kb", "handbook"],
         ["ask", "x" * 4001, "--kb", "handbook"],
         ["ask", "q\udcff", "--kb", "handbook"],
         ["ask", "q", "--kb", "handbook", "--thread", "../x"],

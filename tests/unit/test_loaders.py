@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ingest.documents import METADATA_KEYS, LoadedDocument
 from ingest.errors import LoadError, UnsupportedFile
 from ingest.loaders import MAX_BYTES, SUPPORTED, load, load_bytes
+from ingest.loaders.normalise import printable
 
 WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 
@@ -368,6 +369,22 @@ def test_a_zip_bomb_is_too_large() -> None:
 )
 def test_each_trouble_has_its_code(name: str, data: bytes, code: str) -> None:
     assert error_of(name, data).code == code
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("How\x1b[31m long?", "How [31m long?"),
+        ("a\x00b\x07c\x7fd\x9be", "a b c d e"),
+        ("a\r\nb\tc\rd\x85e", "a\nb\tc\nd\ne"),
+        ("re\u00adfunds \u202eevil\u200b\ud800", "refunds evil"),
+        ("e\u0301", "é"),
+        ("Größe für 3 €?", "Größe für 3 €?"),
+    ],
+)
+def test_a_control_character_becomes_a_space(text: str, shown: str) -> None:
+    assert printable(text) == shown
+    assert printable(shown) == shown
 
 
 def test_a_file_that_cannot_be_opened_is_a_load_error(tmp_path: Path) -> None:

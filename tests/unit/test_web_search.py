@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from ingest.errors import DependencyError
 from nodes.ports import WebResult
 from nodes.state import State
 from nodes.web_search import MAX_PASSAGE, MAX_SENT, WEB_REVISION, web_search, without_private
@@ -85,6 +86,35 @@ async def test_results_are_candidates_of_their_own_kind() -> None:
     assert candidate.chunk.text == page.text[:MAX_PASSAGE]
     assert candidate.scores == {}
     assert update["candidates_seen"] == [candidate.chunk.chunk_id]
+
+
+async def test_what_comes_from_the_web_is_printable() -> None:
+    page = WebResult("https://example.org/a", "A\x1b[2J\npage", "Five\x1b[31m days.\x07")
+    update = await web_search(State(standalone="How long is it?"), RUNTIME, web=FakeWeb([page]))
+    (chunk,) = [candidate.chunk for candidate in update["candidates"]]
+    assert (chunk.title, chunk.text) == ("A [2J page", "Five [31m days. ")
+    assert chunk.end == len(chunk.text)
+    assert update["summary"]["results"] == [{"title": "A [2J page", "url": page.url}]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        WebResult("https://example.org/\x1b[31m", "Page", "text"),
+        WebResult("https://example.org/a b", "Page", "text"),
+        WebResult("https://example.org/a\u202e", "Page", "text"),
+        WebResult("https://example.org/a", "Page", "\x1b\x07 \x00"),
+    ],
+)
+async def test_a_page_that_cannot_be_shown_is_no_result(page: WebResult) -> None:
+    update = await web_search(State(standalone="How long is it?"), RUNTIME, web=FakeWeb([page]))
+    assert update["candidates"] == []
+
+
+async def test_what_a_failed_search_said_is_printable() -> None:
+    web = FakeWeb(DependencyError("no\x1b[2J key"))
+    update = await web_search(State(standalone="How long is it?"), RUNTIME, web=web)
+    assert update["degraded"][0].detail == "no [2J key"
 
 
 async def test_the_same_page_has_the_same_id_and_counts_once() -> None:

@@ -1,0 +1,24 @@
+"""What a command shows: nothing that came from outside moves the cursor, rings or recolours."""
+
+import json
+import re
+from typing import IO, Any
+
+from ingest.loaders.normalise import INVISIBLE, printable
+
+_UNSEEN = re.compile(f"{INVISIBLE.pattern}|[\x85\u2028\u2029]")
+
+
+def say(text: str, file: IO[str] | None = None) -> None:
+    """Prints it without what a terminal would obey; on standard output where no file is named."""
+    print(printable(text), file=file)
+
+
+def say_json(document: Any) -> None:
+    """The one document on standard output, unchanged: what nobody sees is escaped."""
+    print(_UNSEEN.sub(_escaped, json.dumps(document, ensure_ascii=False, indent=2)))
+
+
+def _escaped(character: re.Match[str]) -> str:
+    units = character.group().encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[n : n + 4]}" for n in range(0, len(units), 4))
