@@ -27,7 +27,8 @@ class AnswerModel(BaseModel):
     """A logistic regression: the probability that a sentence states what a question asks for.
 
     Signs are standardised by `mean` and `scale`. Thresholds are probabilities: a passage is
-    correct from `upper`, incorrect below `lower`; no sentence below `upper` is ever told.
+    correct from `upper`, incorrect below `lower`. Nothing is told of a passage whose best sentence
+    is below `upper`; of one whose best is not, a sentence close to it may be told too, also below.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -29,7 +29,10 @@ class PassageVectors:
 
 
 class TokenVectors:
-    """Vectors by chunk id and text; the least recently used go when `megabytes` are full."""
+    """Vectors by chunk id; the least recently used go when `megabytes` are full.
+
+    An id stands for one text: it is made of the document's revision, a web page's of its text.
+    """
 
     def __init__(self, embedder: Embedder, *, megabytes: int) -> None:
         self._embedder = embedder

@@ -474,7 +474,7 @@ async def test_without_a_deadline_no_time_is_too_long() -> None:
         ("Hello there!", "no_retrieval", "Hello"),
         ("Danke", "no_retrieval", "Hallo"),
         ("What is 2 + 3 * 4?", "no_retrieval", "2 + 3 * 4 = 14"),
-        ("1/0", "no_retrieval", "cannot compute"),
+        ("1 / 0", "no_retrieval", "cannot compute"),
         ("What can you do?", "no_retrieval", "I answer questions"),
         ("and?", "needs_clarification", "what is the question about"),
         ("🤷", "needs_clarification", "what is the question about"),
