@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from graph.settings import ChatSettings
 from ingest.errors import ConfigurationError, DependencyError, DependencyTimeout
-from nodes.budget import meter
+from nodes.budget import BudgetSpent, meter
 from nodes.prompts import Message
 
 T = TypeVar("T", bound=BaseModel)
@@ -24,6 +24,9 @@ EXTRAS = {
 
 LIMITS = {"ollama": "num_predict", "google_genai": "max_output_tokens"}
 """What a provider calls the most tokens of a reply, where it is not max_tokens."""
+
+THOUGHTS = 2_000
+"""Tokens that a reasoning model may think before a reply: they count towards its limit."""
 
 CHARACTERS = 3.5
 """Code points of a token, for what is sent and was not counted by the provider."""
@@ -45,11 +48,12 @@ class ChatModel:
         self._provider = name.partition(":")[0]
         self._settings = settings
         self._model = _initialised(name, settings)
+        profile = getattr(self._model, "profile", None) or {}
+        self._reasons = bool(profile.get("reasoning_output"))
 
     async def text(self, messages: Sequence[Message], *, max_tokens: int) -> str:
         """The reply. Raises NoVerdict where it is cut off or empty, and what a call raises."""
-        model = self._model.bind(**self._limit(max_tokens), temperature=0)
-        reply = await self._call(model, messages)
+        reply = await self._call(self._limited(max_tokens), messages)
         finish = reply.response_metadata.get("finish_reason") or reply.response_metadata.get(
             "stop_reason"
         )
@@ -66,9 +70,9 @@ class ChatModel:
         Where the provider gives no log probabilities, 1 or 0 by the word. Raises NoVerdict where
         neither stands there.
         """
-        asked = {"logprobs": True, "top_logprobs": 10} if self._provider == "openai" else {}
-        model = self._model.bind(**self._limit(1), temperature=0, **asked)
-        reply = await self._call(model, messages)
+        told = self._provider == "openai" and not self._reasons
+        asked = {"logprobs": True, "top_logprobs": 10} if told else {}
+        reply = await self._call(self._limited(1).bind(**asked), messages)
         logprobs = (reply.response_metadata.get("logprobs") or {}).get("content") or []
         options = logprobs[0].get("top_logprobs") or logprobs[:1] if logprobs else []
         weights = {True: 0.0, False: 0.0}
@@ -85,12 +89,13 @@ class ChatModel:
 
     async def structured(self, messages: Sequence[Message], form: type[T], *, max_tokens: int) -> T:
         """The reply by schema. Raises as `text`."""
-        limits = {**self._limit(max_tokens), "temperature": 0}
+        model = self._limited(max_tokens)
         if self._provider == "openai":
-            # The library's own parser raises before it tells what the call cost.
-            structured = self._model.bind(**limits, response_format=_schema(form))
+            # In the extra body: for a schema that it knows of, the library's own parser raises
+            # where a reply is cut off, and what the call cost is lost.
+            structured = model.bind(extra_body={"response_format": _schema(form)})
         else:
-            structured = self._model.with_structured_output(form, include_raw=True).bind(**limits)
+            structured = model.with_structured_output(form, include_raw=True)
         reply = await self._call(structured, messages)
         if isinstance(reply, form):
             return reply
@@ -107,6 +112,8 @@ class ChatModel:
             async with asyncio.timeout(seconds):
                 reply = await model.ainvoke([*messages])
         except TimeoutError as error:
+            if seconds < self._settings.timeout_s:
+                raise BudgetSpent("the run's deadline has passed") from error
             raise DependencyTimeout(f"{self.name} did not answer in {seconds:.1f} s") from error
         except Exception as error:
             raise DependencyError(f"{self.name}: {type(error).__name__}: {error}") from error
@@ -128,8 +135,18 @@ class ChatModel:
         usd = sent * settings.usd_per_million_input + received * settings.usd_per_million_output
         return sent + received, usd / 1e6
 
-    def _limit(self, max_tokens: int) -> dict[str, int]:
-        return {LIMITS.get(self._provider, "max_tokens"): max_tokens}
+    def _limited(self, max_tokens: int) -> Any:
+        """The model with this limit and as little chance as it allows.
+
+        A copy with other fields: not every client takes them as arguments of a call.
+        """
+        thinks = self._reasons and self._provider in ("openai", "google_genai")
+        changed: dict[str, Any] = {
+            LIMITS.get(self._provider, "max_tokens"): max_tokens + thinks * THOUGHTS
+        }
+        if not (self._reasons and self._provider == "openai"):  # those take no temperature
+            changed["temperature"] = 0
+        return self._model.model_copy(update=changed)
 
 
 def estimated(text: str) -> int:
@@ -159,14 +176,16 @@ def _json(text: str) -> str:
 
 
 def _initialised(name: str, settings: ChatSettings) -> Any:
-    """Raises ConfigurationError for an unknown provider or a package that is missing."""
+    """Raises ConfigurationError, in one line, for an unknown provider, a package or a key that is
+    missing."""
     from langchain.chat_models import init_chat_model
 
-    provider = name.partition(":")[0]
-    if provider not in EXTRAS or ":" not in name:
+    variable = "CRAG_CHAT__MODEL" if name == settings.model else "CRAG_CHAT__LITE_MODEL"
+    provider, _, bare = name.partition(":")
+    if provider not in EXTRAS or not bare:
         known = ", ".join(EXTRAS)
         raise ConfigurationError(
-            f"CRAG_CHAT__MODEL: {name!r} is no provider:name; known providers: {known}"
+            f"{variable}: {name!r} is no provider:name; known providers: {known}"
         )
     given: dict[str, Any] = {"timeout": settings.timeout_s, "max_retries": settings.retries}
     if settings.base_url:
@@ -176,12 +195,23 @@ def _initialised(name: str, settings: ChatSettings) -> Any:
     elif settings.base_url and provider == "openai":
         given["api_key"] = "none"  # a local server asks for none, the client for one
     if provider == "ollama":
-        given = {"base_url": settings.base_url} if settings.base_url else {}
+        # Its own window is smaller than a prompt may be, and it cuts silently.
+        given = {"num_ctx": settings.context_tokens}
+        given |= {"base_url": settings.base_url} if settings.base_url else {}
     try:
         return init_chat_model(name, **given)
     except ImportError as error:
         raise ConfigurationError(
-            f"CRAG_CHAT__MODEL: {provider} needs `pip install 'corrective-rag[{EXTRAS[provider]}]'`"
+            f"{variable}: {provider} needs `pip install 'corrective-rag[{EXTRAS[provider]}]'`"
         ) from error
     except Exception as error:
-        raise ConfigurationError(f"CRAG_CHAT__MODEL: {name}: {error}") from error
+        said = " ".join(str(error).split())
+        raise ConfigurationError(
+            f"{variable}: {name}: {said} (or set CRAG_CHAT__API_KEY)"
+            if _asks_for_key(said)
+            else f"{variable}: {name}: {said}"
+        ) from error
+
+
+def _asks_for_key(said: str) -> bool:
+    return any(word in said.casefold() for word in ("api_key", "api key", "credentials"))
