@@ -48,11 +48,11 @@ async def decline(state: State, runtime: Runtime[Context]) -> Update:
 
 
 def _reason(state: State, context: Context) -> Reason:
-    if state.failed:
-        spent = any(fault.kind == BudgetSpent.code for fault in state.degraded)
-        return "budget" if spent else "dependency_down"
-    if out_of_time(state, context):
+    spent = any(fault.kind == BudgetSpent.code for fault in state.degraded)
+    if spent or (out_of_time(state, context) and not state.failed):
         return "budget"
+    if state.failed:
+        return "dependency_down"
     if state.rejected:
         return "ungrounded"
     return "no_evidence"

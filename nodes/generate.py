@@ -31,7 +31,7 @@ async def generate(state: State, runtime: Runtime[Context], *, generator: Genera
             "degraded": [*state.degraded, *faults],
             "summary": {"error": failed},
         }
-    notes = [Degraded("generate", "weaker", draft.degraded, "")] if draft.degraded else []
+    notes = [Degraded("generate", draft.kind, draft.degraded, "")] if draft.degraded else []
     return {
         "draft": draft.sentences,
         "degraded": [*state.degraded, *(note for note in notes if note not in state.degraded)],

@@ -1,6 +1,7 @@
 """Grades the best candidates that no loop has graded before, and keeps the evidence of all."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
@@ -56,7 +57,7 @@ async def _checked(
     )
     if len(graded.grades) != len(chosen):
         raise ValueError(f"{len(graded.grades)} grades for {len(chosen)} passages")
-    return GradedPassages([_enumerated(g) for g in graded.grades], graded.degraded)
+    return replace(graded, grades=[_enumerated(g) for g in graded.grades])
 
 
 def _enumerated(grade: object) -> Grade | None:
@@ -70,9 +71,7 @@ def _enumerated(grade: object) -> Grade | None:
 def _notes(graded: GradedPassages, unread: int, before: Sequence[Degraded]) -> list[Degraded]:
     notes = []
     if graded.degraded:
-        notes.append(
-            Degraded("grade_documents", "uncalibrated", "ambiguous at best", graded.degraded)
-        )
+        notes.append(Degraded("grade_documents", graded.kind, graded.fallback, graded.degraded))
     if unread:
         detail = f"{unread} passages got no verdict"
         notes.append(

@@ -38,11 +38,14 @@ class Reranker(Protocol):
 class GradedPassages:
     """A grade for each passage in the order given, None where there is no verdict.
 
-    `degraded` says in a sentence why verdicts are weaker than usual, or is empty.
+    `degraded` says in a sentence why verdicts are weaker than usual, or is empty; `kind` and
+    `fallback` are what the answer object says of it.
     """
 
     grades: list[Grade | None]
     degraded: str = ""
+    kind: str = "uncalibrated"
+    fallback: str = "ambiguous at best"
 
 
 class Grader(Protocol):
@@ -99,11 +102,13 @@ class WebSearch(Protocol):
 class Draft:
     """Sentences in the order they are read; empty where the evidence holds no answer.
 
-    `degraded` says in a sentence what was done instead of the usual, or is empty.
+    `degraded` says in a sentence what was done instead of the usual, or is empty; `kind` is that
+    of the fault behind it.
     """
 
     sentences: list[Sentence]
     degraded: str = ""
+    kind: str = "weaker"
 
 
 class Generator(Protocol):

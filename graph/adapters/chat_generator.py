@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from graph.adapters.chat_grading import shown
 from graph.adapters.chat_model import ChatModel, estimated
+from graph.adapters.extractive import note_of
 from ingest.documents import Candidate
 from ingest.errors import ServiceError
 from ingest.sentences import sentence_spans
@@ -66,7 +67,8 @@ class ChatGenerator:
             draft = await self._fallback.generate(
                 question, evidence, limit=limit, rejected=rejected
             )
-            return Draft(draft.sentences, f"answered without the chat model: {error.message}")
+            said = f"answered without the chat model: {error.message}"
+            return Draft(draft.sentences, said, kind=error.code)
         told = [s for s in sentences_of(reply, kept) if s.text not in rejected]
         return Draft(told[: max(limit, 4)], note)
 
@@ -97,7 +99,9 @@ def sentences_of(reply: str, passages: Sequence[Candidate]) -> list[Sentence]:
         for n in known:
             start, end = _best_span(text, passages[n - 1].chunk.text)
             citations.append(cite(passages[n - 1], start, end, n))
-        found.append(Sentence(text, citations))
+        notes = [note_of(passages[n - 1]) for n in known]
+        # Said here and not left to the model: nothing current states it.
+        found.append(Sentence(text, citations, notes[0] if notes and all(notes) else ""))
     return _renumbered(found)
 
 

@@ -2,9 +2,8 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
-from graph.adapters.chat_model import ChatModel
+from graph.adapters.chat_model import ChatModel, NoVerdict
 from ingest.documents import Candidate
 from ingest.errors import ServiceError
 from nodes import prompts
@@ -18,13 +17,18 @@ SURE_YES = 0.5
 SHORT_REPLY = 60
 """Tokens of a list of numbers."""
 
+Judged = float | ServiceError | None
+"""The probability of yes, why there was no call, or None for no verdict."""
+
 
 class ChatGrader:
     """`sure` is the scorer's probability from which a passage is correct without being asked for.
 
-    Below the scorer's own `lower` it is incorrect. A passage whose verdict the model does not give
-    (bad JSON, a refusal, cut off) has no verdict; where no call works, the scorer's verdicts stand
-    and `degraded` says so.
+    Below the scorer's own `lower` it is incorrect; a scorer that is not calibrated is sure of
+    none. A passage whose verdict the model does not give (bad JSON, a refusal, cut off) has no
+    verdict; where a call does not work, or none does, the scorer's verdicts stand and `degraded`
+    says so. `upper` and `lower` that were asked for hold for the model's probabilities too, where
+    they are stricter than its own.
     """
 
     def __init__(self, scorer: Grader, chat: ChatModel, *, sure: float, batched: bool) -> None:
@@ -45,27 +49,45 @@ class ChatGrader:
         scored = await self._scorer.grade(
             question, candidates, among=among, upper=upper, lower=lower
         )
-        middle = [i for i, grade in enumerate(scored.grades) if self._asks(grade)]
+        trusted = not scored.degraded
+        middle = [
+            i for i, grade in enumerate(scored.grades) if not (trusted and self._sure_of(grade))
+        ]
         if not middle:
             return scored
+        asked = [candidates[i] for i in middle]
+        judge = self._in_one_call if self._batched else self._one_by_one
+        verdicts: Sequence[Judged]
         try:
-            asked = [candidates[i] for i in middle]
-            judge = self._in_one_call if self._batched else self._one_by_one
             verdicts = await judge(question, asked)
         except ServiceError as error:
-            note = f"graded without the chat model: {error.message}"
-            return replace(scored, degraded="; ".join(filter(None, [scored.degraded, note])))
+            verdicts = [error] * len(asked)
+        bars = max(SURE_YES, upper or 0.0), max(SURE_NO, lower or 0.0)
         grades: list[Grade | None] = list(scored.grades)
+        failed: list[ServiceError] = []
         for i, verdict in zip(middle, verdicts, strict=True):
-            grades[i] = None if verdict is None else _graded(scored.grades[i], verdict)
-        return GradedPassages(grades)
+            if isinstance(verdict, ServiceError):
+                failed.append(verdict)
+            else:
+                grades[i] = None if verdict is None else _graded(scored.grades[i], verdict, *bars)
+        if not failed:
+            return GradedPassages(grades)
+        note = f"graded without the chat model: {failed[0].message}"
+        return GradedPassages(
+            grades,
+            "; ".join(filter(None, [scored.degraded, note])),
+            kind=failed[0].code,
+            fallback="the scorer's verdicts",
+        )
 
-    def _asks(self, grade: Grade | None) -> bool:
+    def _sure_of(self, grade: Grade | None) -> bool:
+        """Whether the scorer's verdict needs no second one."""
         if grade is None or grade.probability is None:
-            return True
-        return grade.verdict != "incorrect" and grade.probability < self._sure
+            return False
+        sure = grade.verdict == "correct" and grade.probability >= self._sure
+        return sure or grade.verdict == "incorrect"
 
-    async def _in_one_call(self, question: str, asked: Sequence[Candidate]) -> list[float | None]:
+    async def _in_one_call(self, question: str, asked: Sequence[Candidate]) -> list[Judged]:
         reply = await self._chat.structured(
             prompts.passages_answer(question, [shown(c) for c in asked]),
             prompts.Answering,
@@ -73,24 +95,26 @@ class ChatGrader:
         )
         return [float(n in reply.answering) for n in range(1, len(asked) + 1)]
 
-    async def _one_by_one(self, question: str, asked: Sequence[Candidate]) -> list[float | None]:
+    async def _one_by_one(self, question: str, asked: Sequence[Candidate]) -> list[Judged]:
         """Side by side. Raises the first error where not one call gave a verdict."""
-        calls = [self._chat.yes(prompts.passage_answers(question, shown(c))) for c in asked]
-        found = await asyncio.gather(*calls, return_exceptions=True)
-        for one in found:
-            if isinstance(one, BaseException) and not isinstance(one, ServiceError):
-                raise one
+        found = await asyncio.gather(*(self._one(question, c) for c in asked))
         errors = [one for one in found if isinstance(one, ServiceError)]
         if len(errors) == len(found):
             raise errors[0]
-        return [None if isinstance(one, BaseException) else one for one in found]
+        return [None if isinstance(one, NoVerdict) else one for one in found]
+
+    async def _one(self, question: str, candidate: Candidate) -> Judged:
+        try:
+            return await self._chat.yes(prompts.passage_answers(question, shown(candidate)))
+        except ServiceError as error:
+            return error
 
 
-def _graded(scored: Grade | None, yes: float) -> Grade:
+def _graded(scored: Grade | None, yes: float, upper: float, lower: float) -> Grade:
     verdict: Verdict = "ambiguous"
-    if yes >= SURE_YES:
+    if yes >= upper:
         verdict = "correct"
-    elif yes < SURE_NO:
+    elif yes < lower:
         verdict = "incorrect"
     signs = scored.signs if scored is not None else {}
     stated = scored.stated if scored is not None else None

@@ -91,10 +91,11 @@ def _same(one: str, other: str) -> bool:
 
 def _cited(n: int, told: Told) -> Sentence:
     citation = cite(told.candidate, told.stated.start, told.stated.end, n)
-    return Sentence(told.text, [citation], _note(told.candidate))
+    return Sentence(told.text, [citation], note_of(told.candidate))
 
 
-def _note(candidate: Candidate) -> str:
+def note_of(candidate: Candidate) -> str:
+    """What a reader must know of a document that is not current, or nothing."""
     status = candidate.chunk.metadata.get("status", "current")
     version = candidate.chunk.metadata.get("version")
     named = f"{candidate.chunk.title}, version {version}" if version else candidate.chunk.title
