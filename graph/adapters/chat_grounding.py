@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import chain
 
 from graph.adapters.chat_grading import SHORT_REPLY
-from graph.adapters.chat_model import ChatModel
+from graph.adapters.chat_model import ChatModel, NoVerdict
+from ingest.errors import ServiceError
 from nodes import prompts
 from nodes.citations import citations_problem
 from nodes.ports import Sources
@@ -14,13 +15,17 @@ from nodes.state import Citation, Sentence, Support
 from nodes.words import literals
 
 SUPPORTED = 0.5
+NONE = "the chat model gave no verdict"
+THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+
 AROUND = 600
 """Code points of the document on each side of a quote that the judge reads with it."""
 
 
 class ChatGroundingChecker:
     """What stands word for word where it is cited is supported; a number or code that no cited
-    passage holds is not; a chat model judges the rest, in one round. No verdict is no support."""
+    passage holds is not; a chat model judges the rest, in one round. No verdict is no support.
+    Raises what the chat model raises where it judges nothing."""
 
     def __init__(self, chat: ChatModel, *, batched: bool) -> None:
         self._chat = chat
@@ -46,12 +51,24 @@ class ChatGroundingChecker:
         return [_support(s, float(n in reply.supported)) for n, s in enumerate(sentences, start=1)]
 
     async def _one_by_one(self, sentences: Sequence[Sentence], sources: Sources) -> list[Support]:
-        calls = [
-            self._chat.yes(prompts.claim_supported(s.text, _read(s, sources))) for s in sentences
-        ]
+        found = await asyncio.gather(*(self._one(s, sources) for s in sentences))
+        errors = [one for one in found if isinstance(one, ServiceError)]
+        broken = [one for one in errors if not isinstance(one, NoVerdict)]
+        if broken or len(errors) == len(found):
+            raise (broken or errors)[0]
         return [
-            _support(s, p) for s, p in zip(sentences, await asyncio.gather(*calls), strict=True)
+            Support(s.text, False, 0.0, NONE) if isinstance(p, ServiceError) else _support(s, p)
+            for s, p in zip(sentences, found, strict=True)
         ]
+
+    async def _one(self, sentence: Sentence, sources: Sources) -> float | ServiceError:
+        """An error is returned, so that none of the calls goes on alone."""
+        try:
+            return await self._chat.yes(
+                prompts.claim_supported(sentence.text, _read(sentence, sources))
+            )
+        except ServiceError as error:
+            return error
 
 
 def _without_model(sentence: Sentence, sources: Sources) -> Support | None:
@@ -61,13 +78,19 @@ def _without_model(sentence: Sentence, sources: Sources) -> Support | None:
         return Support(sentence.text, False, 0.0, problem)
     if any(citation.quote == sentence.text for citation in sentence.citations):
         return Support(sentence.text, True, 1.0)
-    read = " ".join(_read(sentence, sources)).casefold()
-    exact = {*re.findall(r"\d+(?:[.,:]\d+)*", sentence.text), *literals(sentence.text)}
-    missing = sorted(one for one in exact if one.casefold() not in read)
+    read = " ".join(_read(sentence, sources))
+    codes = {one for one in literals(sentence.text) if one.casefold() not in read.casefold()}
+    missing = sorted(codes | (_numbers(sentence.text) - _numbers(read)))
     if missing:
         said = f"{', '.join(missing[:3])} does not stand in what it cites"
         return Support(sentence.text, False, 0.0, said)
     return None
+
+
+def _numbers(text: str) -> set[str]:
+    """Each as a whole, 5 is no part of 15; without the marks between thousands."""
+    found = re.findall(r"\d+(?:[.,:]\d+)*", text)
+    return {re.sub(r"[.,]", "", n) if THOUSANDS.fullmatch(n) else n for n in found}
 
 
 def _read(sentence: Sentence, sources: Sources) -> list[str]:
