@@ -163,4 +163,4 @@ def _question(text: str) -> str:
 
 def _safe(text: str) -> str:
     """A text that cannot close its own marker."""
-    return re.sub(r"<(/?)(passage|question|claim)\b", r"‹\1\2", text, flags=re.IGNORECASE)
+    return re.sub(r"[<＜](?=\W*(?:passage|question|claim))", "‹", text, flags=re.IGNORECASE)
