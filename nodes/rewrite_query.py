@@ -28,10 +28,13 @@ async def rewrite_query(
 ) -> Update:
     """The next technique that gives a query not tried before; else the looping is over.
 
-    With a chat model the first is its own wording; where that fails, the ladder goes on.
+    With a chat model the first is its own wording, in the place of keywords: the last loop is left
+    for a wider search. Where the model fails, the ladder goes on.
     """
     tried = {query.text.lower() for query in state.queries}
     used = {query.technique for query in state.queries}
+    if "rephrased" in used:
+        used.add("keywords")
     faults: list[Degraded] = []
     if writer is not None and "rephrased" not in used:
         text, faults = await or_fallback(
