@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from api.doctor_chat import chat_line, chat_report
 from api.settings import Settings, check_exposure, is_loopback
 from ingest.data_folder import FORMAT, holder_of, is_held
 from ingest.errors import ConfigurationError, ServiceError
@@ -39,6 +40,7 @@ def examine(settings: Settings) -> dict[str, Any]:
         "data_folder": _data_folder(settings, problems),
         "service": _service(settings, problems),
         "settings": _changed(settings, problems),
+        "chat": chat_report(settings.chat, problems),
         "web_search": {"configured": settings.web.tavily_api_key is not None},
         "machine": _machine(),
         "problems": problems,
@@ -61,6 +63,7 @@ def report_lines(report: dict[str, Any]) -> list[str]:
         f"Data folder  {folder['path']}: {folder['state']}, format {folder['format'] or '-'}",
         f"Service      {service['host']}:{service['port']}, {service['keys']} keys{exposed}",
         f"Web search   {'configured' if web else 'off: CRAG_WEB__TAVILY_API_KEY is not set'}",
+        f"Chat model   {chat_line(report['chat'])}",
         f"Machine      {machine['cores']} cores, {memory}",
     ]
     changed = [f"  {name}={value}" for name, value in report["settings"].items()]
