@@ -110,10 +110,10 @@ def compose_services(settings: GraphSettings, corpus: Corpus) -> tuple[Services,
         generator=ExtractiveGenerator(scorer),
         checker=QuoteChecker(),
     )
-    return _with_chat(settings, services), calibration.version
+    return with_chat(settings, services), calibration.version
 
 
-def _with_chat(settings: GraphSettings, services: Services) -> Services:
+def with_chat(settings: GraphSettings, services: Services) -> Services:
     """The ports that a chat model serves, where one is set; the others stay behind them."""
     chat = settings.chat
     if chat.model is None:

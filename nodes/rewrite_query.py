@@ -29,14 +29,15 @@ async def rewrite_query(
     """The next technique that gives a query not tried before; else the looping is over.
 
     With a chat model the first is its own wording, in the place of keywords: the last loop is left
-    for a wider search. Where the model fails, the ladder goes on.
+    for a wider search. Where the model fails, the ladder goes on without it.
     """
     tried = {query.text.lower() for query in state.queries}
     used = {query.technique for query in state.queries}
     if "rephrased" in used:
         used.add("keywords")
     faults: list[Degraded] = []
-    if writer is not None and "rephrased" not in used:
+    asked = "rephrased" in used or any(f.node == "rewrite_query" for f in state.degraded)
+    if writer is not None and not asked:
         text, faults = await or_fallback(
             _rephrased(writer, state), "", node="rewrite_query", fallback="keywords instead"
         )
