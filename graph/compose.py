@@ -70,6 +70,7 @@ async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
             try:
                 yield Service(runner, graph, corpus, runs, services, settings)
             finally:
+                await services.close()
                 runs.close()
                 if isinstance(services.reranker, Loading):
                     services.reranker.close()
@@ -140,6 +141,7 @@ def with_chat(settings: GraphSettings, services: Services) -> Services:
         ),
         checker=ChatGroundingChecker(small, batched=batched),
         writer=ChatQueryWriter(small),
+        connections=(model,) if small is model else (model, small),
     )
 
 

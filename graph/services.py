@@ -29,6 +29,10 @@ class Loading(Protocol):
     def close(self) -> None: ...
 
 
+class Connection(Protocol):
+    async def close(self) -> None: ...
+
+
 @dataclass(frozen=True)
 class Services:
     index: SearchableIndex
@@ -38,3 +42,9 @@ class Services:
     generator: Generator
     checker: GroundingChecker
     writer: QueryWriter | None = None
+    connections: tuple[Connection, ...] = ()
+    """What the ports hold open, to be closed with the service."""
+
+    async def close(self) -> None:
+        for connection in self.connections:
+            await connection.close()

@@ -51,6 +51,12 @@ class ChatModel:
         profile = getattr(self._model, "profile", None) or {}
         self._reasons = bool(profile.get("reasoning_output"))
 
+    async def close(self) -> None:
+        """Ends its connections; no call may follow."""
+        client = getattr(self._model, "root_async_client", None)
+        if client is not None:
+            await client.close()
+
     async def text(self, messages: Sequence[Message], *, max_tokens: int) -> str:
         """The reply. Raises NoVerdict where it is cut off or empty, and what a call raises."""
         reply = await self._call(self._limited(max_tokens), messages)
@@ -199,6 +205,8 @@ def _initialised(name: str, settings: ChatSettings) -> Any:
         given = {"num_ctx": settings.context_tokens}
         given |= {"base_url": settings.base_url} if settings.base_url else {}
     try:
+        if provider == "openai":
+            given["http_async_client"] = _own_connections()
         return init_chat_model(name, **given)
     except ImportError as error:
         raise ConfigurationError(
@@ -211,6 +219,13 @@ def _initialised(name: str, settings: ChatSettings) -> Any:
             if _asks_for_key(said)
             else f"{variable}: {name}: {said}"
         ) from error
+
+
+def _own_connections() -> Any:
+    """Not the library's, which all models of a process share: those can never be closed."""
+    from openai import DefaultAsyncHttpxClient
+
+    return DefaultAsyncHttpxClient()
 
 
 def _asks_for_key(said: str) -> bool:
