@@ -163,7 +163,7 @@ class FakeService:
     @asynccontextmanager
     async def _open(self, settings: Settings) -> AsyncIterator[Service]:
         folder = DataFolder(settings.data_dir)
-        corpus = _corpus(folder, FakeEmbedder(loading_s=self.loading_s))
+        corpus = small_corpus(folder, FakeEmbedder(loading_s=self.loading_s))
         runs = RunLog(":memory:")
         self.runner = FakeRunner(runs)
         services = cast(Services, _Ports(FakeReranker()))
@@ -181,7 +181,7 @@ class _Ports:
         self.reranker = reranker
 
 
-def _corpus(folder: DataFolder, embedder: FakeEmbedder) -> Corpus:
+def small_corpus(folder: DataFolder, embedder: FakeEmbedder) -> Corpus:
     records, sparse, store = SqliteRecords(":memory:"), Bm25Encoder(), MemoryStore()
     bases = LiveBases(records, "fake", embedder.fingerprint)
     index = Index(embedder=embedder, sparse=sparse, store=store, bases=bases)

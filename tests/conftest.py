@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
+from tests.chat_runs import chat as chat
 from tests.fakes import HashingEmbedder
 from tests.local_chat import local_chat_url as local_chat_url
 
