@@ -10,8 +10,9 @@ from typing import Any
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from api.errors import Cancelled, NotReady, ThreadBusy, TooManyRuns
+from api.errors import Cancelled, NotReady, TooManyRuns
 from graph.runner import Ask, Event, Runner
+from graph.threads import ThreadBusy
 from ingest.errors import NotFound, ServiceError
 from ingest.scope import Scope
 

@@ -37,6 +37,7 @@ def examine(settings: Settings) -> dict[str, Any]:
         "model": _model(problems),
         "reranker": _reranker(settings, problems),
         "qdrant": _qdrant(settings, problems),
+        "threads": _threads(settings, problems),
         "data_folder": _data_folder(settings, problems),
         "service": _service(settings, problems),
         "settings": _changed(settings, problems),
@@ -60,6 +61,7 @@ def report_lines(report: dict[str, Any]) -> list[str]:
         f"Model        {report['model']['name']}: {report['model']['state']}",
         f"Reranker     {report['reranker']['kind']}: {report['reranker']['state']}",
         f"Store        {_store_line(report['qdrant'])}",
+        f"Threads      {report['threads']['store']}, {report['threads']['ttl_days']:g} days",
         f"Data folder  {folder['path']}: {folder['state']}, format {folder['format'] or '-'}",
         f"Service      {service['host']}:{service['port']}, {service['keys']} keys{exposed}",
         f"Web search   {'configured' if web else 'off: CRAG_WEB__TAVILY_API_KEY is not set'}",
@@ -154,6 +156,16 @@ def _store_line(qdrant: dict[str, Any]) -> str:
     if qdrant["url"] is None:
         return "Qdrant Edge, embedded; CRAG_QDRANT__URL is not set"
     return f"Qdrant {qdrant['version'] or '(no answer)'} at {qdrant['url']}"
+
+
+def _threads(settings: Settings, problems: list[str]) -> dict[str, Any]:
+    from graph.adapters.postgres_threads import check_database
+
+    url = settings.database.url
+    if url is not None and (why := check_database(url.get_secret_value())):
+        problems.append(f"CRAG_DATABASE__URL: {why}")
+    store = "SQLite" if url is None else "PostgreSQL"
+    return {"store": store, "ttl_days": settings.threads.ttl_days}
 
 
 def _data_folder(settings: Settings, problems: list[str]) -> dict[str, Any]:

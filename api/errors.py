@@ -3,7 +3,7 @@
 ServiceError
  ├─ Unauthorized    401  no valid key
  ├─ Cancelled       409  the run was cancelled by another request
- ├─ ThreadBusy      409  the thread has a run already
+ ├─ ThreadBusy      409  the thread has a run already (graph/threads.py)
  ├─ TooLarge        413  the body is over its limit
  ├─ TooManyRuns     429  as many runs as the service takes at once
  └─ NotReady        503  the models are loading, or the service is going down
@@ -29,10 +29,6 @@ class Unauthorized(ServiceError):
 
 class Cancelled(ServiceError):
     code = "cancelled"
-
-
-class ThreadBusy(ServiceError):
-    code = "thread_busy"
 
 
 class TooLarge(ServiceError):

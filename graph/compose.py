@@ -2,11 +2,9 @@
 
 import importlib
 import inspect
-import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from graph.builder import Graph, build
@@ -14,6 +12,7 @@ from graph.run_log import RunLog
 from graph.runner import Runner
 from graph.services import Loading, Services
 from graph.settings import GraphSettings
+from graph.threads import open_threads
 from ingest.compose import Corpus, open_index
 from ingest.errors import ConfigurationError
 
@@ -45,7 +44,6 @@ async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
 
     Loads no model: `service.load()` does, or the first question.
     """
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
     from threadpoolctl import threadpool_limits
 
     # The reranker and the grader make many small products: BLAS threads wait for each other in a
@@ -53,11 +51,10 @@ async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
     with threadpool_limits(1, user_api="blas"):
         async with (
             open_index(settings) as corpus,
-            AsyncSqliteSaver.from_conn_string(_threads(corpus.folder.path)) as saver,
+            open_threads(settings, corpus.folder.path) as threads,
         ):
-            saver.serde = plain_serializer()
             services, calibration = compose_services(settings, corpus)
-            graph = build(services, saver)
+            graph = build(services, threads.checkpointer)
             runs = RunLog(corpus.folder.path / "runs.sqlite")
             runner = Runner(
                 graph=graph,
@@ -66,6 +63,7 @@ async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
                 runs=runs,
                 settings=settings,
                 calibration=calibration,
+                alone=threads.alone,
             )
             try:
                 yield Service(runner, graph, corpus, runs, services, settings)
@@ -74,19 +72,6 @@ async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
                 runs.close()
                 if isinstance(services.reranker, Loading):
                     services.reranker.close()
-
-
-def _threads(folder: Path) -> str:
-    """The file of conversations. Raises ConfigurationError where it cannot be read."""
-    path = folder / "threads.sqlite"
-    try:
-        with closing(sqlite3.connect(path)) as threads:
-            threads.execute("PRAGMA schema_version").fetchone()
-    except sqlite3.Error as error:
-        raise ConfigurationError(
-            f"the conversations {path}: {error}; move the file away to begin anew"
-        ) from error
-    return str(path)
 
 
 def compose_services(settings: GraphSettings, corpus: Corpus) -> tuple[Services, str]:
@@ -143,21 +128,6 @@ def with_chat(settings: GraphSettings, services: Services) -> Services:
         writer=ChatQueryWriter(small),
         connections=(model,) if small is model else (model, small),
     )
-
-
-def plain_serializer() -> Any:
-    """The checkpoint format, limited to the types that a State is made of."""
-    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-
-    modules = ["nodes.state", "ingest.documents", "ingest.filters"]
-    names = {
-        "nodes.state": "Turn Query Stated Grade Evidence Citation Sentence Support Degraded "
-        "TraceEntry Spent",
-        "ingest.documents": "Candidate Chunk",
-        "ingest.filters": "Filters Condition",
-    }
-    allowed = [(module, name) for module in modules for name in names[module].split()]
-    return JsonPlusSerializer(allowed_msgpack_modules=allowed)
 
 
 def open_reranker(settings: GraphSettings, vectors: Any) -> Any:

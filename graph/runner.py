@@ -2,9 +2,10 @@
 
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from graph.answer import Answer, answer_from
 from graph.builder import Graph, recursion_limit
@@ -17,6 +18,7 @@ from ingest.index import Index
 from ingest.live import LiveBases, require_known
 from ingest.loaders.normalise import printable
 from ingest.scope import LOCAL, Scope
+from nodes.context import Context
 from nodes.fallback import or_fallback
 from nodes.state import State, Turn
 
@@ -26,6 +28,7 @@ PIPELINE_VERSION = "1"
 TURNS = 10
 """Exchanges that a thread remembers: a follow-up leans on the last few."""
 
+Alone = Callable[[str], AbstractAsyncContextManager[None]]
 Watch = Callable[[State], None]
 
 
@@ -72,8 +75,12 @@ class Runner:
         runs: RunLog,
         settings: GraphSettings,
         calibration: str,
+        alone: Alone | None = None,
     ) -> None:
+        """`alone` is entered with the name of a thread for as long as a run is on it."""
         self._graph = graph
+        self._threadless = graph.copy({"checkpointer": None})
+        self._alone = alone or _anyone
         self._index = index
         self._bases = bases
         self._runs = runs
@@ -105,15 +112,28 @@ class Runner:
         """Forgets what was said on a thread. Raises NotFound."""
         threads: Any = self._graph.checkpointer
         name = _thread(scope, thread_id)
-        if await threads.aget_tuple({"configurable": {"thread_id": name}}) is None:
-            raise NotFound("no such thread")
-        await threads.adelete_thread(name)
+        async with self._alone(name):
+            if await threads.aget_tuple({"configurable": {"thread_id": name}}) is None:
+                raise NotFound("no such thread")
+            await threads.adelete_thread(name)
 
     async def _run(
         self, ask: Ask, watch: Watch | None = None
     ) -> AsyncIterator[Answer | dict[str, Any]]:
         base = require_known(await self._bases.bases(ask.scope), ask.knowledge_base)
         context = tightened(self._settings, base, ask.scope, ask.options)
+        thread = _thread(ask.scope, ask.thread_id) if ask.thread_id else None
+        # Closed before the thread is free: a reader that leaves may not leave a run behind.
+        async with (
+            self._alone(thread) if thread else nullcontext(),
+            aclosing(self._run_on(thread, ask, context, watch)) as items,
+        ):
+            async for item in items:
+                yield item
+
+    async def _run_on(
+        self, thread: str | None, ask: Ask, context: Context, watch: Watch | None
+    ) -> AsyncGenerator[Answer | dict[str, Any], None]:
         versions = {
             "index": await self._index.version(ask.scope, ask.knowledge_base),
             "pipeline": PIPELINE_VERSION,
@@ -122,28 +142,14 @@ class Runner:
         run_id = uuid.uuid4().hex
         clock = time.perf_counter()
         yield {"type": "run", "run_id": run_id, "question": ask.question}
-        thread = _thread(ask.scope, ask.thread_id or run_id)
         state: State | None = None
-        try:
-            async for mode, item in self._graph.astream(  # type: ignore[call-overload]
-                fresh_state(ask),
-                context=context,
-                stream_mode=["custom", "values"],
-                config={
-                    "recursion_limit": recursion_limit(self._graph, context.rewrites),
-                    "configurable": {"thread_id": thread},
-                },
-                durability="exit",
-            ):
-                if mode == "custom":
-                    yield dict(item)
-                else:
-                    state = _state(item)
-                    if watch is not None:
-                        watch(state)
-        finally:
-            if ask.thread_id is None and self._graph.checkpointer:
-                await cast(Any, self._graph.checkpointer).adelete_thread(thread)
+        async for mode, item in self._steps(thread, ask, context):
+            if mode == "custom":
+                yield dict(item)
+            else:
+                state = _state(item)
+                if watch is not None:
+                    watch(state)
         if state is None:
             raise RuntimeError("the graph gave no state")
         answer = answer_from(
@@ -153,9 +159,27 @@ class Runner:
             versions=versions,
             total_ms=1000 * (time.perf_counter() - clock),
         )
-        if ask.thread_id is not None and self._graph.checkpointer:
+        if thread and self._graph.checkpointer:
             await self._remember(thread, state.turns, Turn(ask.question, answer.answer))
         yield await self._logged(ask, answer) if ask.logged else answer
+
+    def _steps(
+        self, thread: str | None, ask: Ask, context: Context
+    ) -> AsyncIterator[tuple[str, Any]]:
+        """What the graph streams; a run without a thread leaves nothing behind."""
+        graph: Any = self._graph if thread else self._threadless
+        kept = {"durability": "exit"} if graph.checkpointer else {}
+        steps: AsyncIterator[tuple[str, Any]] = graph.astream(
+            fresh_state(ask),
+            context=context,
+            stream_mode=["custom", "values"],
+            config={
+                "recursion_limit": recursion_limit(self._graph, context.rewrites),
+                "configurable": {"thread_id": thread},
+            },
+            **kept,
+        )
+        return steps
 
     async def _logged(self, ask: Ask, answer: Answer) -> Answer:
         _, faults = await or_fallback(
@@ -173,6 +197,10 @@ class Runner:
             _working_fields(State()) | {"turns": [*turns, turn][-TURNS:]},
             as_node="decline",  # a last node: nothing is left to run
         )
+
+
+def _anyone(thread: str) -> AbstractAsyncContextManager[None]:
+    return nullcontext()
 
 
 def fresh_state(ask: Ask) -> dict[str, Any]:

@@ -86,6 +86,14 @@ class ChatSettings(Section):
     usd_per_million_output: float = Field(0.0, ge=0, description="Price of tokens received.")
 
 
+class ThreadSettings(Section):
+    ttl_days: float = Field(30, ge=0, description="Kept after the last run; 0: for ever.")
+
+
+class DatabaseSettings(Section):
+    url: SecretStr | None = Field(None, description="postgresql://…: conversations are kept there.")
+
+
 class GraphSettings(IndexSettings):
     retrieve: RetrieveSettings = RetrieveSettings()
     rerank: RerankSettings = RerankSettings()
@@ -94,3 +102,5 @@ class GraphSettings(IndexSettings):
     budget: BudgetSettings = BudgetSettings()
     web: WebSettings = WebSettings()
     chat: ChatSettings = ChatSettings()
+    threads: ThreadSettings = ThreadSettings()
+    database: DatabaseSettings = DatabaseSettings()

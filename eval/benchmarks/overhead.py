@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from eval.benchmarks.report import figure, finish
+from graph.adapters.checkpoints import plain_serializer
 from graph.builder import build, recursion_limit
-from graph.compose import plain_serializer
 from graph.runner import Ask, fresh_state
 from graph.services import Services
 from ingest.documents import Candidate, Chunk, quote_sha256

@@ -18,8 +18,9 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from api.settings import Settings
+from graph.adapters.checkpoints import plain_serializer
 from graph.builder import build
-from graph.compose import Service, plain_serializer
+from graph.compose import Service
 from graph.run_log import RunLog
 from graph.runner import Runner
 from ingest.data_folder import DataFolder

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from graph.adapters.checkpoints import plain_serializer
 from graph.builder import build
-from graph.compose import plain_serializer
 from nodes.state import State
 from tests.fakes import FakeIndex, a_candidate
 from tests.runs import QUESTION, ports, route

@@ -15,8 +15,9 @@ from eval.records import PIPELINES, Record, read_records
 from eval.relevance import StaleLabels
 from eval.results import Incomplete, read_results
 from eval.runner import deterministic, run_questions
+from graph.adapters.checkpoints import plain_serializer
 from graph.builder import build
-from graph.compose import Service, plain_serializer
+from graph.compose import Service
 from graph.run_log import RunLog
 from graph.runner import Ask, Runner
 from graph.settings import BudgetSettings, GraphSettings, RetrieveSettings

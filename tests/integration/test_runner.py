@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from graph.adapters.checkpoints import plain_serializer
 from graph.builder import build
-from graph.compose import plain_serializer
 from graph.run_log import RunLog
 from graph.runner import Ask, Event, Runner
 from graph.settings import BudgetSettings, GraphSettings

@@ -10,8 +10,8 @@ import pytest
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from pydantic import TypeAdapter, ValidationError
 
+from graph.adapters.checkpoints import plain_serializer
 from graph.builder import build, recursion_limit
-from graph.compose import plain_serializer
 from ingest.filters import Condition, Filters
 from nodes.context import Context
 from nodes.ports import WebResult

@@ -18,8 +18,9 @@ from api.errors import Cancelled, NotReady, Unauthorized
 from graph.adapters.late_interaction import LateInteractionReranker
 from graph.adapters.question_signs import read_question
 from graph.adapters.sentence_signs import sentence_signs
+from graph.adapters.sqlite_threads import check_readable
 from graph.adapters.token_vectors import TokenVectors
-from graph.compose import _threads, load_adapter, open_reranker
+from graph.compose import load_adapter, open_reranker
 from graph.run_log import RunLog
 from graph.runner import Ask, Event
 from graph.settings import GraphSettings, RerankSettings
@@ -181,12 +182,13 @@ def test_corrupt_conversations_are_a_configuration_error(corrupt: Callable[[str]
     path = corrupt("threads.sqlite")
     before = path.read_bytes()
     with pytest.raises(ConfigurationError, match="move the file away"):
-        _threads(path.parent)
+        check_readable(path)
     assert path.read_bytes() == before
 
 
 def test_new_and_sound_conversations_are_no_error(tmp_path: Path) -> None:
-    assert _threads(tmp_path) == _threads(tmp_path) == str(tmp_path / "threads.sqlite")
+    for _ in range(2):
+        check_readable(tmp_path / "threads.sqlite")
 
 
 def test_a_link_that_leads_outside_is_left_out(tmp_path: Path) -> None:
