@@ -13,6 +13,7 @@ import httpx
 import uvicorn
 
 from api.app import create_app
+from api.lifetime import OpenService
 from api.settings import ApiSettings, Settings
 from graph.compose import Service
 from ingest.data_folder import Holder
@@ -27,7 +28,7 @@ def settings_on(folder: Path, **api: Any) -> Settings:
 
 @asynccontextmanager
 async def client_of(
-    settings: Settings, service: FakeService, *, token: str | None = None, ready: bool = True
+    settings: Settings, service: OpenService, *, token: str | None = None, ready: bool = True
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A client without a network; the app has started, and with `ready` has loaded."""
     loaded = asyncio.Event()

@@ -18,8 +18,10 @@ from graph.compose import open_graph
 from graph.runner import Ask
 from graph.settings import DatabaseSettings, GraphSettings
 from graph.threads import ThreadBusy
+from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 from ingest.errors import ConfigurationError, DependencyError, NotFound
 from ingest.scope import LOCAL
+from tests.api_clients import client_of
 from tests.postgres import Postgres, binaries, postgres
 
 ROOT = Path(__file__).parents[2]
@@ -156,6 +158,29 @@ async def test_a_follow_up_on_another_replica_sees_what_was_said(
         with pytest.raises(NotFound):
             await second.runner.delete_thread(LOCAL, "t")
         assert await _rows(database) == 0
+
+
+async def test_a_run_elsewhere_on_the_thread_is_a_409(
+    server: Postgres, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def loaded(*_: Any) -> list[Any]:
+        """The embedder's weights take seconds; no question of this test is searched."""
+        return []
+
+    monkeypatch.setattr(SentenceTransformerEmbedder, "load", loaded)
+    monkeypatch.setattr(SentenceTransformerEmbedder, "encode", loaded)
+    url = server.new_database()
+    settings = Settings(data_dir=store_path / "crag", database=DatabaseSettings(url=SecretStr(url)))
+    asking = {"question": "Hello!", "knowledge_base": "kb", "thread_id": "t"}
+    async with postgres_threads(url) as elsewhere, client_of(settings, open_graph) as client:
+        await client.post("/v1/knowledge-bases", json={"name": "kb"})
+        async with elsewhere.alone("local/t"):
+            busy = await client.post("/v1/ask", json=asking)
+            deleting = await client.delete("/v1/threads/t")
+        free = await client.post("/v1/ask", json=asking)
+    for response in (busy, deleting):
+        assert (response.status_code, response.json()["code"]) == (409, "thread_busy")
+    assert (free.status_code, free.json()["outcome"]) == (200, "no_retrieval")
 
 
 async def _rows(database: DatabaseSettings) -> int:
