@@ -95,13 +95,12 @@ class ChatModel:
 
     async def structured(self, messages: Sequence[Message], form: type[T], *, max_tokens: int) -> T:
         """The reply by schema. Raises as `text`."""
-        model = self._limited(max_tokens)
         if self._provider == "openai":
             # In the extra body: for a schema that it knows of, the library's own parser raises
             # where a reply is cut off, and what the call cost is lost.
-            structured = model.bind(extra_body={"response_format": _schema(form)})
+            structured = self._limited(max_tokens, response_format=_schema(form))
         else:
-            structured = model.with_structured_output(form, include_raw=True)
+            structured = self._limited(max_tokens).with_structured_output(form, include_raw=True)
         reply = await self._call(structured, messages)
         if isinstance(reply, form):
             return reply
@@ -141,16 +140,23 @@ class ChatModel:
         usd = sent * settings.usd_per_million_input + received * settings.usd_per_million_output
         return sent + received, usd / 1e6
 
-    def _limited(self, max_tokens: int) -> Any:
-        """The model with this limit and as little chance as it allows.
+    def _limited(self, max_tokens: int, **body: Any) -> Any:
+        """The model with this limit and as little chance as it allows; `body` is for OpenAI alone.
 
         A copy with other fields: not every client takes them as arguments of a call.
         """
+        openai = self._provider == "openai"
         thinks = self._reasons and self._provider in ("openai", "google_genai")
-        changed: dict[str, Any] = {
-            LIMITS.get(self._provider, "max_tokens"): max_tokens + thinks * THOUGHTS
-        }
-        if not (self._reasons and self._provider == "openai"):  # those take no temperature
+        limit = max_tokens + thinks * THOUGHTS
+        changed: dict[str, Any] = {}
+        if openai and self._settings.base_url and not thinks:
+            # OpenAI's newer name for it, which its client sends, is ignored by some local servers.
+            body["max_tokens"] = limit
+        else:
+            changed[LIMITS.get(self._provider, "max_tokens")] = limit
+        if body:
+            changed["extra_body"] = body
+        if not (openai and thinks):  # those take no temperature
             changed["temperature"] = 0
         return self._model.model_copy(update=changed)
 

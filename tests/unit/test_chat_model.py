@@ -45,7 +45,8 @@ async def test_limits_each_reply_and_asks_for_the_likeliest(chat: FakeChat) -> N
     for call in CALLS.values():
         await call(chat_model(chat))
     text, yes, structured = [request.body for request in chat.requests]
-    assert [b["max_completion_tokens"] for b in (text, yes, structured)] == [30, 1, 30]
+    assert [b["max_tokens"] for b in (text, yes, structured)] == [30, 1, 30]
+    assert not any("max_completion_tokens" in body for body in (text, yes, structured))
     assert all(body["temperature"] == 0 for body in (text, yes, structured))
     assert (yes["logprobs"], yes["top_logprobs"]) == (True, 10)
     assert structured["response_format"]["json_schema"]["strict"] is True
