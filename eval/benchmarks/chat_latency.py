@@ -29,8 +29,9 @@ from typing import Any
 import numpy as np
 
 from eval.benchmarks.report import Figure, figure, finish
+from graph.adapters.checkpoints import plain_serializer
 from graph.builder import build, recursion_limit
-from graph.compose import plain_serializer, with_chat
+from graph.compose import with_chat
 from graph.runner import Ask, fresh_state
 from graph.services import Services
 from graph.settings import ChatSettings, GraphSettings
