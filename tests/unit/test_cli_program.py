@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import crag
+from graph.asking import checked
 from ingest.data_folder import DataFolder
 from ingest.errors import (
     ConfigurationError,
@@ -20,7 +21,7 @@ from ingest.errors import (
     ServiceError,
     UnknownKnowledgeBase,
 )
-from ingest.remote import here_or_through
+from ingest.remote import _say_ignored, here_or_through
 
 ROOT = Path(__file__).parent.parent.parent
 HEAVY = ("torch", "sentence_transformers", "langgraph", "fastapi", "numpy", "httpx")
@@ -121,6 +122,21 @@ def test_wrong_usage_exits_2(arguments: list[str]) -> None:
 )
 def test_a_bad_value_exits_2(arguments: list[str]) -> None:
     assert crag.run(arguments) == 2
+
+
+def test_a_question_is_checked_as_it_can_be_printed() -> None:
+    assert checked("How\x1b[31m long?", None) == "How [31m long?"
+    with pytest.raises(InvalidRequest, match="not blank"):
+        checked("\x1b\x00", None)
+
+
+def test_settings_that_a_server_ignores_are_named_in_whatever_case(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("crag_rerank__keep", "3")
+    monkeypatch.setenv("crag_port", "1")
+    _say_ignored()
+    assert capsys.readouterr().err.endswith("ignored: crag_rerank__keep\n")
 
 
 @pytest.mark.parametrize(
