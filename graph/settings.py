@@ -45,7 +45,7 @@ class GradeSettings(Section):
 
 
 class AnswerSettings(Section):
-    sentences: int = Field(3, ge=1, le=10, description="Sentences of an extractive answer.")
+    sentences: int = Field(5, ge=1, le=10, description="Sentences of an extractive answer.")
 
 
 class BudgetSettings(Section):

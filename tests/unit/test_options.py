@@ -67,7 +67,7 @@ def test_tighter_and_free_options_are_taken(options: dict[str, Any]) -> None:
         {"candidates": 51},
         {"tokens": 60_001},
         {"chat_calls": 21},
-        {"sentences": 4},
+        {"sentences": 6},
     ],
 )
 def test_a_looser_option_is_refused(options: dict[str, Any]) -> None:
