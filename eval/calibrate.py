@@ -62,9 +62,10 @@ def calibrate(
     Thresholds come from cross-validation that never parts a question, over the first KEEP
     passages of each; where a dataset has only answerable questions, half of them are made
     unanswerable by leaving out what answers them. `upper` is the lowest probability from which
-    the best sentences are right in `precision` of the cases, averaged over datasets. `lower`
-    keeps `recall` of the passages that answer. Raises ConfigurationError for fewer than FEWEST
-    sentences of a kind, or FEWEST_QUESTIONS with an answer.
+    the best sentences are right in `precision` of the cases, averaged over datasets; a set with
+    fewer signs is asked for no more than `full`. `lower` keeps `recall` of the passages that
+    answer. Raises ConfigurationError for fewer than FEWEST sentences of a kind, or
+    FEWEST_QUESTIONS with an answer.
     """
     rows = sentence_rows(passages)
     _check_enough(passages, rows)
@@ -74,7 +75,7 @@ def calibrate(
         kept = [i for i, sign in enumerate(rows.names) if sign not in left_out]
         held_out = judged[name] = _cross_validated(passages, rows, kept, folds)
         best = best_sentences(passages, rows, held_out, without=FIT_ONLY)
-        upper = threshold_for(best, precision)
+        upper = min(threshold_for(best, precision), answers["full"].upper if answers else 1.0)
         fitted = _fit(passages, rows, kept, np.arange(len(rows.states)))
         answers[name] = fitted.model_copy(
             update={

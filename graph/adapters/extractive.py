@@ -10,7 +10,7 @@ from ingest.documents import Candidate
 from nodes.citations import cite
 from nodes.ports import Draft
 from nodes.state import Evidence, Sentence, Stated
-from nodes.words import content_words
+from nodes.words import content_words, literals
 
 CLOSE = 2.5
 """Log odds below the best sentence at which another one is still told: odds of about 1 to 12. On
@@ -60,7 +60,8 @@ class ExtractiveGenerator:
             for e, sentences in zip(evidence, await self._stated(question, evidence), strict=True)
             for stated in sentences
         ]
-        chosen = choose([one for one in told if one.text not in rejected], limit)
+        open_ones = [one for one in told if one.text not in rejected]
+        chosen = choose(_of_the_named(question, open_ones), limit)
         return Draft([_cited(n, one) for n, one in enumerate(chosen, start=1)])
 
     async def _stated(self, question: str, evidence: Sequence[Evidence]) -> list[list[Stated]]:
@@ -68,6 +69,15 @@ class ExtractiveGenerator:
         scoring = await self._scorer.score(question, unread, among=unread)
         found = iter([tellable(passage) for passage in scoring.passages])
         return [next(found) if e.grade.stated is None else e.grade.stated for e in evidence]
+
+
+def _of_the_named(question: str, told: list[Told]) -> list[Told]:
+    """Where sentences name a code or key that the question names, only those: the rows of other
+    codes in the same table are near, and answer another question."""
+    named = [one.casefold() for one in literals(question)]
+    having = [one for one in told if any(name in one.text.casefold() for name in named)]
+    best = max(told, key=lambda one: one.log_odds, default=None)
+    return having if best in having else told
 
 
 def choose(told: Sequence[Told], limit: int) -> list[Told]:

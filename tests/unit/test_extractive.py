@@ -132,3 +132,9 @@ async def test_a_sentence_below_the_bar_is_not_told(generator: ExtractiveGenerat
 async def test_the_same_evidence_gives_the_same_answer(generator: ExtractiveGenerator) -> None:
     once = await drafted(generator, passage("a"), passage("b"))
     assert await drafted(generator, passage("b"), passage("a")) == once
+
+
+async def test_a_code_is_answered_by_its_own_row(generator: ExtractiveGenerator) -> None:
+    rows = "Error E-4101 means no heartbeat. Error E-4107 means full buffer."
+    draft = await drafted(generator, passage(text=rows), question="What does error E-4107 mean?")
+    assert [sentence.text for sentence in draft.sentences] == ["Error E-4107 means full buffer."]
