@@ -70,7 +70,8 @@ def calibrate(
     rows = sentence_rows(passages)
     _check_enough(passages, rows)
     folds = _folds(passages, rows)
-    answers, measured, judged = {}, {}, {}
+    answers: dict[str, AnswerModel] = {}
+    measured, judged = {}, {}
     for name, left_out in LEFT_OUT.items():
         kept = [i for i, sign in enumerate(rows.names) if sign not in left_out]
         held_out = judged[name] = _cross_validated(passages, rows, kept, folds)
