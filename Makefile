@@ -3,6 +3,7 @@
 # make check lint, types and import rules alone
 # make gate  the golden set of the handbook, held against eval/gate.toml and eval/baseline.json
 # make baseline  the same run, accepted as the new baseline
+# make ragas RUN=DIR [LIMIT=N] [EMBEDDING=NAME]  ragas over a run, judged by the model of CRAG_CHAT__*
 
 PYTHON ?= python3.11
 VENV := .venv
@@ -12,7 +13,7 @@ STAMP := $(VENV)/.installed
 # The gate's own data folder, run and reports: nothing that a user ingests is measured.
 GATE := .crag-gate
 
-.PHONY: run test check gate baseline evaluate install clean
+.PHONY: run test check gate baseline evaluate ragas install clean
 
 run: $(STAMP)
 	$(BIN)/crag ingest examples/handbook --kb handbook
@@ -39,6 +40,22 @@ evaluate: $(STAMP)
 	$(BIN)/crag eval run --golden eval/golden/handbook.jsonl --documents examples/handbook \
 	  --data-dir $(GATE)/data --out $(GATE)/run
 
+# ragas has an environment of its own: constraints-ragas.txt says why. Advisory, so no other target asks
+# for it.
+RAGAS := .venv-ragas
+RAGAS_STAMP := $(RAGAS)/.installed
+RUN ?= $(GATE)/run
+
+ragas: $(RAGAS_STAMP)
+	$(RAGAS)/bin/python -m eval.ragas_run "$(RUN)" $(if $(LIMIT),--limit "$(LIMIT)") \
+	  $(if $(EMBEDDING),--embedding "$(EMBEDDING)")
+
+$(RAGAS_STAMP): constraints-ragas.txt
+	test -x $(RAGAS)/bin/python || $(PYTHON) -m venv $(RAGAS)
+	$(RAGAS)/bin/pip install -q --disable-pip-version-check -c constraints-ragas.txt \
+	  ragas langchain-community openai
+	touch $(RAGAS_STAMP)
+
 install: $(STAMP)
 
 # torch first and alone: asked for beside others, pip may take a CUDA build of several GB.
@@ -50,4 +67,4 @@ $(STAMP): pyproject.toml constraints.txt models.lock
 	touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) .venv-local-chat .langgraph_api $(GATE) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(RAGAS) .venv-local-chat .langgraph_api $(GATE) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

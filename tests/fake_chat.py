@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
 from tests.fake_chat_script import default_script
-from tests.fake_chat_wire import Body, Reply, stream_events, tokens, whole
+from tests.fake_chat_wire import Body, Reply, embeddings, stream_events, tokens, whole
 
 Kind = Literal["ok", "status", "cut_off", "bad_json", "refusal", "hang", "garbage", "drip", "close"]
 
@@ -122,6 +122,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/fake/faults":
             self.chat.breaks(**body)
             return self._json({})
+        if self.path.endswith("/embeddings"):
+            return self._json(embeddings(body))
         if not self.path.endswith("/chat/completions"):
             return self._json({"error": {"message": f"no {self.path}"}}, 404)
         request, fault = self.chat.begin(body, self.headers.get("Authorization", ""))
