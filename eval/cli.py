@@ -6,13 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from eval import golden_cli
+from eval import draft_cli, golden_cli
 
 commands = typer.Typer(help="Measure retrieval and answers on labelled questions.")
 commands.command("run")(golden_cli.run)
 commands.command("gate")(golden_cli.gate)
 commands.command("accept")(golden_cli.accept)
 commands.command("compare")(golden_cli.compare)
+commands.command("draft")(draft_cli.draft)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Split = Annotated[str, typer.Option(help="The file of qrels/ that judges: test, train, dev.")]

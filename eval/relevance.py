@@ -33,7 +33,7 @@ async def relevant_chunks(
     labelled = dict.fromkeys(label.document for q in questions for label in q.relevant)
     known = [documents[name] for name in labelled if name in documents]
     most = max((document.chunks for document in documents.values()), default=0)
-    read = await asyncio.gather(*(_read(index, scope, base, one, most) for one in known))
+    read = await asyncio.gather(*(read_document(index, scope, base, one, most) for one in known))
     texts = {document.source: one for document, one in zip(known, read, strict=True)}
     found: dict[str, list[str]] = {}
     stale: list[str] = []
@@ -50,7 +50,7 @@ async def relevant_chunks(
     return found
 
 
-async def _read(
+async def read_document(
     index: Index, scope: Scope, base: str, document: DocumentRecord, most: int
 ) -> tuple[str, list[Chunk]]:
     """The document's text and all its chunks: a search of as many as the longest document has."""

@@ -47,6 +47,11 @@ class RunLog:
         """One line for each run, newest first."""
         return await self._run(lambda: self._list(scope, limit))
 
+    async def bad(self, scope: Scope, knowledge_base: str) -> list[dict[str, Any]]:
+        """Question, outcome and whether it was degraded, of each run of the base that was refused,
+        answered in part or degraded; newest first."""
+        return await self._run(lambda: self._bad(scope, knowledge_base))
+
     async def get(self, scope: Scope, run_id: str) -> dict[str, Any]:
         """The whole answer object. Raises NotFound."""
         return await self._run(lambda: self._get(scope, run_id))
@@ -81,6 +86,18 @@ class RunLog:
                 (scope.tenant, limit),
             ).fetchall()
         return [dict(zip((*names, "total_ms"), row, strict=True)) for row in rows]
+
+    def _bad(self, scope: Scope, base: str) -> list[dict[str, Any]]:
+        with self._lock:
+            rows = self._db.execute(
+                "SELECT question, outcome, degraded FROM (SELECT question, outcome, created_at, "
+                "json_array_length(answer, '$.degraded') > 0 AS degraded FROM runs "
+                "WHERE tenant = ? AND knowledge_base = ?) "
+                "WHERE outcome IN ('refused', 'answered_partially') OR degraded "
+                "ORDER BY created_at DESC",
+                (scope.tenant, base),
+            ).fetchall()
+        return [{"question": q, "outcome": o, "degraded": bool(d)} for q, o, d in rows]
 
     def _get(self, scope: Scope, run_id: str) -> dict[str, Any]:
         with self._lock:

@@ -148,6 +148,19 @@ def parts(question: str) -> list[Message]:
     return [("system", system), ("human", _question(question))]
 
 
+def drafted(sentence: str, place: str, value: str) -> list[Message]:
+    """Answered by one question in a line, for a person to check."""
+    system = (
+        f"You write one question for a test of a search engine. {DATA} The passage must answer it, "
+        "and the answer must be the words given as such. Ask as somebody who has not read it: in "
+        "other words than the passage where you can, in its language, naming what it is about, "
+        "without the answer. Copy codes and names exactly. Reply with the question and nothing "
+        "else."
+    )
+    asked = f"{_numbered([f'{place}: {sentence}'])}\nThe answer: {_safe(value)}"
+    return [("system", system), ("human", asked)]
+
+
 def _numbered(passages: Sequence[str]) -> str:
     return "\n".join(_passage(text, n) for n, text in enumerate(passages, start=1))
 

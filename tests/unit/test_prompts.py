@@ -37,6 +37,7 @@ def everything(text: str) -> list[list[prompts.Message]]:
         prompts.standalone(text, turn),
         prompts.rewritten(text, [text], [text]),
         prompts.parts(text),
+        prompts.drafted(text, text, text),
     ]
 
 
