@@ -1,7 +1,8 @@
 """Which chunks of a base a golden question's labels point at, as the base is split now."""
 
 import asyncio
-from collections.abc import Sequence
+import difflib
+from collections.abc import Collection, Sequence
 
 from eval.golden import GoldenQuestion, Label
 from eval.labels import holds_quote, states_quote
@@ -41,13 +42,22 @@ async def relevant_chunks(
         chunks = [_chunks(texts.get(label.document), label) for label in question.relevant]
         for label, ids in zip(question.relevant, chunks, strict=True):
             if not ids:
-                stale.append(f"{question.id}: {label.document}: {label.quote[:60]!r}")
+                stale.append(f"{question.id}: {label.document}: {_why(label, documents)}")
         found[question.id] = list(dict.fromkeys(one for ids in chunks for one in ids))
     if stale:
         raise StaleLabels(
-            f"{len(stale)} labels are no longer found in {base}: " + "; ".join(stale[:SHOWN])
+            f"{len(stale)} labels are no longer found in {base}: "
+            + "; ".join(stale[:SHOWN])
+            + ". Bring the documents back, or correct the labels"
         )
     return found
+
+
+def _why(label: Label, documents: Collection[str]) -> str:
+    if label.document in documents:
+        return f"{label.quote[:60]!r} does not stand there"
+    near = difflib.get_close_matches(label.document, documents, n=1)
+    return "no such document" + (f"; did you mean {near[0]}?" if near else "")
 
 
 async def read_document(

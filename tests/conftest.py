@@ -6,12 +6,17 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 from tests.chat_runs import chat as chat
 from tests.fakes import HashingEmbedder
 from tests.local_chat import local_chat_url as local_chat_url
+
+# A slow example on a busy machine is no fault of the code.
+hypothesis.settings.register_profile("unhurried", deadline=None)
+hypothesis.settings.load_profile("unhurried")
 
 MEMORY = Path("/dev/shm")
 
