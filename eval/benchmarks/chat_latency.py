@@ -11,23 +11,28 @@ python -m eval.benchmarks.chat_latency [--json] [--rounds 3]
 
 import argparse
 import asyncio
-import json
-import re
-import subprocess
-import sys
 import tempfile
-import threading
 import time
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from eval.benchmarks.chat_world import (
+    CALL_S,
+    CANDIDATES,
+    RUN,
+    STRAIGHT,
+    Planned,
+    Progress,
+    Scripted,
+    Web,
+    model_server,
+    planned,
+)
 from eval.benchmarks.report import Figure, figure, finish
 from graph.adapters.checkpoints import plain_serializer
 from graph.builder import build, recursion_limit
@@ -35,158 +40,14 @@ from graph.compose import with_chat
 from graph.runner import Ask, fresh_state
 from graph.services import Services
 from graph.settings import ChatSettings, GraphSettings
-from ingest.documents import Candidate, Chunk
-from ingest.scope import Scope
 from nodes.context import Context
-from nodes.ports import Draft, GradedPassages, Sources, WebResult
-from nodes.state import Evidence, Grade, Sentence, State, Support
+from nodes.state import State
 
-CALL_S = 0.2
-CANDIDATES = 10
-STRAIGHT, SECOND, THIRD, WEB = 15, 10, 3, 2
 CONCURRENT = 16
 ROUNDS_STRAIGHT = 3
 """Grade, generate, check: the calls of a straight run, one after another."""
 
 OVER_CALLS, P50_S, P95_S, MEAN_CALLS, OVER_ONE = 1.12, 0.8, 2.2, 6.0, 1.5
-
-
-@dataclass(frozen=True)
-class Planned:
-    """A question whose answer is found in loop `loop`; None: on the web alone."""
-
-    key: str
-    loop: int | None
-
-    @property
-    def text(self) -> str:
-        return f"What does item {self.key} cost?"
-
-
-def planned() -> list[Planned]:
-    loops = [0] * STRAIGHT + [1] * SECOND + [2] * THIRD + [None] * WEB
-    return [Planned(f"{chr(97 + n % 26)}{n}x", loop) for n, loop in enumerate(loops)]
-
-
-@dataclass
-class Progress:
-    """Of one run: its question, how often it searched, here and on the web."""
-
-    question: Planned
-    loop: int = 0
-    web: int = 0
-
-
-RUN: ContextVar[Progress] = ContextVar("run")
-
-
-class Scripted:
-    """Search, reranker, scorer and web of the run that goes on. What a search finds depends on how
-    often it was asked."""
-
-    missing = ""
-
-    def __init__(self) -> None:
-        self._texts: dict[str, str] = {}
-
-    async def search(self, *args: Any, **more: Any) -> list[Candidate]:
-        run = RUN.get()
-        found = [self._candidate(run, n) for n in range(CANDIDATES)]
-        run.loop += 1
-        return found
-
-    async def text(self, scope: Scope, base: str, document: str, revision: str) -> str | None:
-        return self._texts.get(document)
-
-    async def rerank(self, question: str, candidates: Sequence[Candidate]) -> list[Candidate]:
-        return list(candidates)
-
-    async def grade(
-        self,
-        question: str,
-        candidates: Sequence[Candidate],
-        *,
-        among: Sequence[Candidate],
-        upper: float | None,
-        lower: float | None,
-    ) -> GradedPassages:
-        return GradedPassages([Grade("ambiguous", 0.3) for _ in candidates])
-
-    async def generate(
-        self, question: str, evidence: Sequence[Evidence], *, limit: int, rejected: Sequence[str]
-    ) -> Draft:
-        raise RuntimeError("the chat model writes here")
-
-    async def check(
-        self, question: str, sentences: Sequence[Sentence], sources: Sources
-    ) -> list[Support]:
-        raise RuntimeError("the chat model checks here")
-
-    def _candidate(self, run: Progress, n: int) -> Candidate:
-        answers = (run.loop, n) == (run.question.loop, 4)
-        text = _passage(run.question.key if answers else f"{n}other")
-        name = f"{run.question.key}-{run.loop}-{n}"
-        self._texts[name] = text
-        chunk = Chunk(name, name, "r", 0, text, 0, len(text), f"List {name}", heading="Prices")
-        return Candidate(chunk, {"fused": 1 - n / CANDIDATES}, [])
-
-
-class Web:
-    missing = ""
-
-    async def search(self, query: str) -> list[WebResult]:
-        run = RUN.get()
-        run.web += 1
-        return [WebResult("https://example.org/prices", "Prices", _passage(run.question.key))]
-
-
-def _passage(key: str) -> str:
-    return (
-        f"Whoever orders item {key} pays 12 euros for it, and nothing else. " + "More text. " * 60
-    )
-
-
-def script(body: dict[str, Any]) -> Any:
-    """What a model that reads well says: by the item that is asked for."""
-    from tests.fake_chat_wire import Reply
-
-    asked = body["messages"][-1]["content"]
-    (*_, key) = re.findall(r"item (\w+)", asked)
-    form = (body.get("response_format") or {}).get("json_schema", {}).get("name")
-    numbers = [
-        int(n) for n, text in re.findall(r'<passage n="(\d+)">(.*?)</', asked) if f" {key} " in text
-    ]
-    if form == "Answering":
-        return json.dumps({"answering": numbers})
-    if form == "Supported":
-        return json.dumps({"supported": [1]})
-    if body.get("logprobs"):
-        yes = 0.95 if f"item {key} pays" in asked else 0.05
-        return Reply("Yes" if yes > 0.5 else "No", {"Yes": yes, "No": 1 - yes})
-    if body["messages"][0]["content"].startswith("You write a search query"):
-        return f"price of item {key}"
-    return f"The price of item {key} is 12 euros. [{numbers[0]}]" if numbers else "NO ANSWER"
-
-
-@contextmanager
-def model_server() -> Iterator[str]:
-    """The base_url of the model, in a process of its own."""
-    command = [sys.executable, "-m", "eval.benchmarks.chat_latency", "--serve"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        yield (process.stdout.readline() if process.stdout else "").strip()
-    finally:
-        process.kill()
-        process.wait()
-
-
-def serve() -> None:
-    from tests.fake_chat import fake_chat
-
-    with fake_chat() as chat:
-        chat.latency_s, chat.script = CALL_S, script
-        print(chat.url, flush=True)
-        threading.Event().wait()
 
 
 @dataclass(frozen=True)
@@ -315,10 +176,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--json", action="store_true")
     options.add_argument("--rounds", type=int, default=3)
-    options.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     given = options.parse_args()
-    if given.serve:
-        serve()
     with model_server() as url, tempfile.TemporaryDirectory() as folder:
         measured = asyncio.run(measure(url, given.rounds, Path(folder)))
     parts = {

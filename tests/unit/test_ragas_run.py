@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from eval import ragas_run
-from eval.ragas_run import METRICS, Misconfigured, Sample, Scorer
+from eval import ragas_report, ragas_run
+from eval.ragas_report import METRICS, Misconfigured, Sample
+from eval.ragas_run import Scorer
 
 ANSWERED = {
     "outcome": "answered",
@@ -32,9 +33,9 @@ def written(folder: Path, *rows: dict[str, Any]) -> Path:
 
 
 def figures(folder: Path, scorer: Scorer) -> dict[str, Any]:
-    samples = ragas_run.read_samples(folder)
+    samples = ragas_report.read_samples(folder)
     scores = asyncio.run(ragas_run.score(samples, dict.fromkeys(METRICS, scorer)))
-    return ragas_run.report(samples, scores, {"judge": "fake"}, {})
+    return ragas_report.report(samples, scores, {"judge": "fake"}, {})
 
 
 async def half(sample: Sample) -> float:
@@ -43,7 +44,7 @@ async def half(sample: Sample) -> float:
 
 def test_a_record_becomes_what_ragas_is_shown(tmp_path: Path) -> None:
     before = [{"question": "Is there leave?", "answer": "Yes."}]
-    [sample] = ragas_run.read_samples(written(tmp_path, row("a", ANSWERED, history=before)))
+    [sample] = ragas_report.read_samples(written(tmp_path, row("a", ANSWERED, history=before)))
     assert sample.answer == "16 weeks."
     assert sample.question == "How long?"
     assert sample.conversation == "Is there leave?\nYes.\nHow long?"
@@ -52,7 +53,7 @@ def test_a_record_becomes_what_ragas_is_shown(tmp_path: Path) -> None:
 
 def test_limit_counts_questions_of_each_pipeline(tmp_path: Path) -> None:
     rows = [row(i, ANSWERED, pipeline) for i in "abc" for pipeline in ("corrective", "naive")]
-    taken = ragas_run.read_samples(written(tmp_path, *rows), limit=2)
+    taken = ragas_report.read_samples(written(tmp_path, *rows), limit=2)
     assert [(s.id, s.pipeline) for s in taken] == [
         (i, pipeline) for i in "ab" for pipeline in ("corrective", "naive")
     ]
@@ -84,8 +85,8 @@ def test_what_failed_is_counted_and_in_no_mean(tmp_path: Path, bad: float | Runt
     found = figures(written(tmp_path, row("a", ANSWERED), row("b", ANSWERED)), scorer)
     for counts in found["metrics"]["corrective"].values():
         assert counts == {"mean": 0.25, "n": 1, "failed": 1, "not_applicable": 0}
-    assert "| corrective | faithfulness | 0.250 | 1 | 1 | 0 |" in ragas_run.markdown(found)
-    assert "\x1b" not in ragas_run.markdown(found)
+    assert "| corrective | faithfulness | 0.250 | 1 | 1 | 0 |" in ragas_report.markdown(found)
+    assert "\x1b" not in ragas_report.markdown(found)
     json.dumps(found, allow_nan=False)
 
 
@@ -95,15 +96,15 @@ def test_a_run_that_failed_or_found_nothing_is_a_failure(tmp_path: Path) -> None
     none = {"mean": None, "n": 0, "failed": 1, "not_applicable": 1}
     assert found["metrics"]["corrective"]["faithfulness"] == none
     assert found["metrics"]["corrective"]["context_recall"]["failed"] == 2
-    assert "2 × no passage to judge" in ragas_run.markdown(found)
-    assert "the store is gone" in ragas_run.markdown(found)
+    assert "2 × no passage to judge" in ragas_report.markdown(found)
+    assert "the store is gone" in ragas_report.markdown(found)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pipeline": "naive"}', "null"])
 def test_what_is_no_run_is_an_error_of_configuration(tmp_path: Path, text: str) -> None:
     (tmp_path / "records.jsonl").write_text(text)
     with pytest.raises(Misconfigured, match="crag eval run"):
-        ragas_run.read_samples(tmp_path)
+        ragas_report.read_samples(tmp_path)
 
 
 def test_without_a_folder_or_a_model_it_exits_2(
