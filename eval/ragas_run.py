@@ -2,7 +2,8 @@
 
 Runs in an environment of its own (constraints-ragas.txt says why) as `python -m eval.ragas_run
 DIR`, so neither it nor eval.ragas_report imports anything of the service: it reads
-DIR/records.jsonl as plain JSON and writes ragas.json and ragas.md beside it. A language model judges, so the figures move with the model.
+DIR/records.jsonl as plain JSON and writes ragas.json and ragas.md beside it. A language model
+judges, so the figures move with the model.
 
 Exits 0 whatever the figures, 2 for configuration.
 """
