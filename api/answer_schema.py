@@ -4,16 +4,34 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from nodes.state import Citation, Degraded, Outcome, Reason, Support, Technique, TraceEntry
+from nodes.state import (
+    Citation,
+    ClaimVerdict,
+    Degraded,
+    Outcome,
+    Reason,
+    SourceSpan,
+    Technique,
+    TraceEntry,
+)
 
 
 class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class SentenceSupport(Shape):
+    sentence: str
+    supported: bool = Field(description="Whether the verdict is `supported`.")
+    verdict: ClaimVerdict
+    probability: float = Field(description="That it is supported, in [0, 1].")
+    problem: str = Field(description="Why it is not supported; else empty.")
+    span: SourceSpan | None = Field(description="The part of the source that decided.")
+
+
 class Grounding(Shape):
     supported: bool | None = Field(description="Null where nothing was claimed.")
-    sentences: list[Support] = Field(description="The verdict on each sentence.")
+    sentences: list[SentenceSupport] = Field(description="The verdict on each sentence.")
 
 
 class SearchedQuery(Shape):
@@ -91,8 +109,15 @@ EXAMPLE: dict[str, Any] = {
             {
                 "sentence": "Refunds are paid within 14 days of the return.",
                 "supported": True,
+                "verdict": "supported",
                 "probability": 1.0,
                 "problem": "",
+                "span": {
+                    "document_id": "6d0f6d3a2f5b5a0e9a3d1a7f3b2c1d0e",
+                    "revision": "9c2f41d07b3e5a18",
+                    "start": 812,
+                    "end": 858,
+                },
             }
         ],
     },

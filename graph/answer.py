@@ -70,7 +70,9 @@ def _grounding(state: State) -> dict[str, Any]:
         return {"supported": None, "sentences": []}
     return {
         "supported": all(support.supported for support in state.supports),
-        "sentences": [asdict(support) for support in state.supports],
+        "sentences": [
+            asdict(support) | {"supported": support.supported} for support in state.supports
+        ],
     }
 
 

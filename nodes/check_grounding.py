@@ -48,7 +48,7 @@ async def check_grounding(
         "failed": [
             {"sentence": s.sentence, "problem": s.problem}
             for s in judged.supports
-            if s.sentence in judged.failed
+            if not s.supported
         ],
     }
     if state.draft and not judged.failed:
@@ -86,14 +86,26 @@ async def _judge(
         for support, sentence in zip(supports, state.draft, strict=True)
     ]
     bar = 0.0 if has_correct(state.evidence) else STRICT
-    failed = [s for s in verified if s.supported is not True or not s.probability >= bar]
-    return Judged(verified, [s.sentence for s in failed])
+    judged = [support if _stands(support, bar) else _failed(support, bar) for support in verified]
+    return Judged(judged, [s.sentence for s in judged if not s.supported])
+
+
+def _stands(support: Support, bar: float) -> bool:
+    return support.supported and support.probability >= bar
+
+
+def _failed(support: Support, bar: float) -> Support:
+    """Not supported, and why: a sentence may fail on the stricter bar alone."""
+    if not support.supported:
+        return replace(support, problem=support.problem or "the check gave no reason")
+    problem = f"its support, {support.probability:.2f}, is not the {bar:g} that is needed here"
+    return replace(support, verdict="unsupported", problem=problem)
 
 
 def _verified(support: Support, sentence: Sentence, sources: Sources) -> Support:
     """No checker's word stands for a citation: where it points is read here, every time."""
     problem = citations_problem(sentence, sources)
-    return replace(support, supported=False, problem=problem) if problem else support
+    return replace(support, verdict="unsupported", problem=problem) if problem else support
 
 
 async def _sources(state: State, context: Context, texts: SourceTexts) -> Sources:

@@ -18,6 +18,7 @@ Reason = Literal[
     "no_evidence", "ungrounded", "conflicting", "out_of_scope", "budget", "dependency_down"
 ]
 Verdict = Literal["correct", "ambiguous", "incorrect"]
+ClaimVerdict = Literal["supported", "unsupported", "contradicted"]
 Status = Literal["ok", "fallback", "error"]
 Technique = Literal["original", "part", "rephrased", "keywords", "feedback", "widened"]
 
@@ -106,13 +107,32 @@ class Sentence:
 
 
 @dataclass(frozen=True)
+class SourceSpan:
+    """`text[start:end]` of a stored document, in Unicode code points."""
+
+    document_id: str
+    revision: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
 class Support:
-    """The grounding verdict on one sentence, `probability` in [0, 1]."""
+    """The grounding verdict on one sentence; `probability` in [0, 1] that it is supported.
+
+    `span` is the part of the source that speaks for the sentence or against it, where one was
+    found; `problem` says why it is not supported.
+    """
 
     sentence: str
-    supported: bool
+    verdict: ClaimVerdict
     probability: float
     problem: str = ""
+    span: SourceSpan | None = None
+
+    @property
+    def supported(self) -> bool:
+        return self.verdict == "supported"
 
 
 @dataclass(frozen=True)

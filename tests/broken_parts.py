@@ -83,7 +83,7 @@ class Blind:
     async def check(
         self, question: str, sentences: Sequence[Sentence], sources: Sources
     ) -> list[Support]:
-        return [Support(sentence.text, True, 1.0) for sentence in sentences]
+        return [Support(sentence.text, "supported", 1.0) for sentence in sentences]
 
 
 class Stale:

@@ -240,4 +240,6 @@ class FakeChecker:
 
     def _support(self, text: str) -> Support:
         failed = any(part in text for part in self.unsupported)
-        return Support(text, not failed, 0.0 if failed else 1.0, "not supported" if failed else "")
+        if failed:
+            return Support(text, "unsupported", 0.0, "not supported")
+        return Support(text, "supported", 1.0)

@@ -96,7 +96,7 @@ class Ports:
         self, question: str, sentences: Sequence[Sentence], sources: Sources
     ) -> list[Support]:
         clock = time.perf_counter()
-        supports = [Support(sentence.text, True, 1.0) for sentence in sentences]
+        supports = [Support(sentence.text, "supported", 1.0) for sentence in sentences]
         self.inside += time.perf_counter() - clock
         return supports
 

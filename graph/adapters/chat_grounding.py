@@ -56,10 +56,7 @@ class ChatGroundingChecker:
         broken = [one for one in errors if not isinstance(one, NoVerdict)]
         if broken or len(errors) == len(found):
             raise (broken or errors)[0]
-        return [
-            Support(s.text, False, 0.0, NONE) if isinstance(p, ServiceError) else _support(s, p)
-            for s, p in zip(sentences, found, strict=True)
-        ]
+        return [_support(s, p) for s, p in zip(sentences, found, strict=True)]
 
     async def _one(self, sentence: Sentence, sources: Sources) -> float | ServiceError:
         """An error is returned, so that none of the calls goes on alone."""
@@ -75,15 +72,15 @@ def _without_model(sentence: Sentence, sources: Sources) -> Support | None:
     """The verdict on what needs no judge, or None."""
     problem = citations_problem(sentence, sources)
     if problem:
-        return Support(sentence.text, False, 0.0, problem)
+        return Support(sentence.text, "unsupported", 0.0, problem)
     if any(citation.quote == sentence.text for citation in sentence.citations):
-        return Support(sentence.text, True, 1.0)
+        return Support(sentence.text, "supported", 1.0)
     read = " ".join(_read(sentence, sources))
     codes = {one for one in literals(sentence.text) if one.casefold() not in read.casefold()}
     missing = sorted(codes | (_numbers(sentence.text) - _numbers(read)))
     if missing:
         said = f"{', '.join(missing[:3])} does not stand in what it cites"
-        return Support(sentence.text, False, 0.0, said)
+        return Support(sentence.text, "unsupported", 0.0, said)
     return None
 
 
@@ -104,7 +101,10 @@ def _around(citation: Citation, sources: Sources) -> str:
     return f"[{place}] {passage}"
 
 
-def _support(sentence: Sentence, probability: float) -> Support:
-    supported = probability >= SUPPORTED
-    problem = "" if supported else "the passages it cites do not say this"
-    return Support(sentence.text, supported, probability, problem)
+def _support(sentence: Sentence, probability: float | ServiceError) -> Support:
+    if isinstance(probability, ServiceError):
+        return Support(sentence.text, "unsupported", 0.0, NONE)
+    if probability >= SUPPORTED:
+        return Support(sentence.text, "supported", probability)
+    problem = "the passages it cites do not say this"
+    return Support(sentence.text, "unsupported", probability, problem)

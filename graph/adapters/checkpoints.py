@@ -9,8 +9,8 @@ def plain_serializer() -> Any:
 
     modules = ["nodes.state", "ingest.documents", "ingest.filters"]
     names = {
-        "nodes.state": "Turn Query Stated Grade Evidence Citation Sentence Support Degraded "
-        "TraceEntry Spent",
+        "nodes.state": "Turn Query Stated Grade Evidence Citation Sentence SourceSpan Support "
+        "Degraded TraceEntry Spent",
         "ingest.documents": "Candidate Chunk",
         "ingest.filters": "Filters Condition",
     }

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from nodes.citations import citations_problem
 from nodes.ports import Sources
-from nodes.state import Sentence, Support
+from nodes.state import Sentence, SourceSpan, Support
 
 
 class QuoteChecker:
@@ -20,7 +20,11 @@ class QuoteChecker:
 
     def _check(self, sentence: Sentence, sources: Sources) -> Support:
         problem = _problem(sentence, sources)
-        return Support(sentence.text, not problem, 0.0 if problem else 1.0, problem)
+        if problem:
+            return Support(sentence.text, "unsupported", 0.0, problem)
+        cited = sentence.citations[0]
+        span = SourceSpan(cited.document_id, cited.revision, cited.start, cited.end)
+        return Support(sentence.text, "supported", 1.0, span=span)
 
 
 def _problem(sentence: Sentence, sources: Sources) -> str:

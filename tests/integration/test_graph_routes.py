@@ -208,6 +208,8 @@ async def test_ambiguous_evidence_needs_stronger_support() -> None:
     weak._support = lambda text: a_support(text, 0.89)  # type: ignore[method-assign]
     state = await run(ports(grader=FakeGrader({"a": "ambiguous"}), checker=weak))
     assert ended(state) == ("refused", "ungrounded")
+    told = [entry.summary for entry in state.trace if entry.node == "check_grounding"]
+    assert "0.89, is not the 0.9" in told[0]["failed"][0]["problem"]
     state = await run(ports(checker=weak))
     assert state.outcome == "answered"
 
@@ -215,7 +217,7 @@ async def test_ambiguous_evidence_needs_stronger_support() -> None:
 def a_support(text: str, probability: float) -> Any:
     from nodes.state import Support
 
-    return Support(text, True, probability)
+    return Support(text, "supported", probability)
 
 
 async def test_an_ungrounded_answer_is_repaired_once() -> None:
@@ -411,7 +413,7 @@ async def test_each_verdict_counts_where_a_sentence_comes_twice() -> None:
 
     async def check(question: str, sentences: Any, sources: Any) -> Any:
         first, second = (a_support(sentence.text, 1.0) for sentence in sentences)
-        return [dataclasses.replace(first, supported=False), second]
+        return [dataclasses.replace(first, verdict="unsupported"), second]
 
     generator.generate, checker.check = twice, check  # type: ignore[method-assign,assignment]
     state = await run(ports(checker=checker, generator=generator), rewrites=0)
