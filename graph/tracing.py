@@ -38,8 +38,9 @@ def traced(
                     "failed": f"{name} failed",
                     "summary": {"error": f"{name} failed"},
                 }
+                # Not cut: the node's own calls are, one by one, and it goes on without them.
                 update, faults = await or_fallback(
-                    node(state, runtime), failed, node=name, fallback="declined"
+                    node(state, runtime), failed, node=name, fallback="declined", cut=False
                 )
         changes: dict[str, Any] = {key: value for key, value in update.items() if key != "summary"}
         degraded = [*changes.get("degraded", state.degraded), *faults]

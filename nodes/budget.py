@@ -10,6 +10,12 @@ from ingest.errors import ServiceError
 from nodes.context import Context
 from nodes.state import Spent, State
 
+PASSED = "the run's deadline has passed"
+
+RESERVE, RESERVE_S = 0.1, 1.0
+"""Share of the deadline, and seconds at most, that are kept for what follows a call that was cut:
+a fallback, the check, the answer."""
+
 
 class BudgetSpent(ServiceError):
     """No chat call or token of this run is left, or its deadline has passed."""
@@ -25,6 +31,7 @@ class Meter:
         self._calls_left = context.chat_calls - state.spent.chat_calls
         self._tokens_left = context.tokens - state.spent.tokens
         self._deadline = _deadline(state, context)
+        self._reserve = min(RESERVE_S, RESERVE * (context.deadline_s or 0.0))
 
     def begin_call(self) -> None:
         """Raises BudgetSpent where the run may not make another call."""
@@ -33,7 +40,7 @@ class Meter:
         if self.spent.tokens >= self._tokens_left:
             raise BudgetSpent("the run's tokens are spent")
         if self.seconds_left(1.0) <= 0:
-            raise BudgetSpent("the run's deadline has passed")
+            raise BudgetSpent(PASSED)
         self.spent = replace(self.spent, chat_calls=self.spent.chat_calls + 1)
 
     def add(self, tokens: int, usd: float) -> None:
@@ -43,8 +50,18 @@ class Meter:
         )
 
     def seconds_left(self, at_most: float) -> float:
-        """Until the run's deadline, and never more than `at_most`."""
-        return at_most if self._deadline is None else min(at_most, self._deadline - time.time())
+        """For a chat call: never more than `at_most`, and cut while its node still has time for
+        what does its work instead."""
+        if self._deadline is None:
+            return at_most
+        return min(at_most, self._deadline - 2 * self._reserve - time.time())
+
+    def port_seconds_left(self) -> float | None:
+        """For a port: cut while the run still has time to go on without it; after the deadline,
+        where what was found is still checked and told, the reserve. None: no deadline."""
+        if self._deadline is None:
+            return None
+        return max(self._deadline - self._reserve - time.time(), self._reserve)
 
 
 _METER: ContextVar[Meter | None] = ContextVar("meter", default=None)

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from graph.settings import ChatSettings
 from ingest.errors import ConfigurationError, DependencyError, DependencyTimeout
-from nodes.budget import BudgetSpent, meter
+from nodes.budget import PASSED, BudgetSpent, meter
 from nodes.prompts import Message
 
 T = TypeVar("T", bound=BaseModel)
@@ -118,7 +118,7 @@ class ChatModel:
                 reply = await model.ainvoke([*messages])
         except TimeoutError as error:
             if seconds < self._settings.timeout_s:
-                raise BudgetSpent("the run's deadline has passed") from error
+                raise BudgetSpent(PASSED) from error
             raise DependencyTimeout(f"{self.name} did not answer in {seconds:.1f} s") from error
         except Exception as error:
             raise DependencyError(f"{self.name}: {type(error).__name__}: {error}") from error

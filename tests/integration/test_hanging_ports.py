@@ -1,0 +1,134 @@
+"""A port that never answers is cut: a run ends by its deadline, whichever port hangs."""
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+from ingest.errors import DependencyTimeout
+from nodes.budget import RESERVE
+from nodes.fallback import or_fallback
+from nodes.state import Turn
+from tests.fakes import (
+    FakeChecker,
+    FakeGrader,
+    FakeIndex,
+    FakeReranker,
+    FakeWeb,
+    QuotingGenerator,
+    a_candidate,
+)
+from tests.runs import QUESTION, kinds, ports, run
+
+DEADLINE_S = 0.5
+SLACK_S = 0.5
+"""For a machine that is busy with other things."""
+
+
+async def hang(*args: Any, **more: Any) -> Any:
+    await asyncio.Event().wait()
+
+
+class Writer:
+    """Words everything as it was, until a method is replaced."""
+
+    async def standalone(self, question: str, history: Any) -> str:
+        return question
+
+    async def rewritten(self, question: str, **more: Any) -> str:
+        return f"{question} again"
+
+    async def parts(self, question: str) -> list[str]:
+        return []
+
+
+PORTS: dict[str, Any] = {
+    "index": lambda: FakeIndex([a_candidate("a")]),
+    "reranker": FakeReranker,
+    "grader": lambda: FakeGrader({"a": "ambiguous"}),
+    "web": FakeWeb,
+    "generator": QuotingGenerator,
+    "checker": FakeChecker,
+    "writer": Writer,
+}
+CLOSED = [
+    ("index", "search", "retrieve"),
+    ("index", "text", "check_grounding"),
+    ("grader", "grade", "grade_documents"),
+    ("generator", "generate", "generate"),
+    ("checker", "check", "check_grounding"),
+]
+OPEN = [
+    ("reranker", "rerank", "rerank"),
+    ("web", "search", "web_search"),
+    ("writer", "standalone", "contextualize_question"),
+    ("writer", "rewritten", "rewrite_query"),
+    ("writer", "parts", "plan_queries"),
+]
+
+
+async def run_with(port: str, method: str) -> tuple[Any, float]:
+    services = {name: make() for name, make in PORTS.items()}
+    setattr(services[port], method, hang)
+    asked = {"history": [Turn("What is a refund?", "Money.")], "web": True}
+    began = time.monotonic()
+    question = f"{QUESTION} And what does it cost?"
+    state = await run(ports(**services), question, deadline_s=DEADLINE_S, **asked)
+    return state, time.monotonic() - began
+
+
+@pytest.mark.parametrize(("port", "method", "node"), CLOSED)
+async def test_truth_and_access_fail_closed(port: str, method: str, node: str) -> None:
+    state, seconds = await run_with(port, method)
+    assert (state.outcome, state.reason) == ("refused", "budget")
+    assert kinds(state)[-1] == (node, "budget")
+    assert seconds < DEADLINE_S + SLACK_S
+
+
+@pytest.mark.parametrize(("port", "method", "node"), OPEN)
+async def test_ranking_fails_open(port: str, method: str, node: str) -> None:
+    state, seconds = await run_with(port, method)
+    assert state.outcome == "answered_partially"
+    assert (node, "budget") in kinds(state)
+    assert seconds < DEADLINE_S + SLACK_S
+
+
+async def test_without_a_deadline_nothing_is_cut() -> None:
+    class Slow(FakeReranker):
+        async def rerank(self, *args: Any) -> Any:
+            await asyncio.sleep(0.05)
+            return await super().rerank(*args)
+
+    state = await run(ports(reranker=Slow()), deadline_s=None)
+    assert (state.outcome, state.degraded) == ("answered", [])
+
+
+async def test_a_port_s_own_timeout_is_its_own() -> None:
+    async def raises(error: Exception) -> None:
+        raise error
+
+    for error in (TimeoutError("mine"), DependencyTimeout("mine")):
+        _, (fault,) = await or_fallback(raises(error), None, node="n", fallback="f")
+        assert (fault.kind, fault.detail) != ("budget", "mine")
+        assert fault.detail == "mine"
+
+
+async def test_who_leaves_is_no_fallback() -> None:
+    waiting = asyncio.create_task(or_fallback(hang(), None, node="n", fallback="f"))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+
+async def test_what_was_found_is_still_told_long_after_the_deadline() -> None:
+    """As where a person goes on with a run that was interrupted: the reserve is left for it."""
+
+    class Short(FakeChecker):
+        async def check(self, *args: Any) -> Any:
+            await asyncio.sleep(DEADLINE_S * RESERVE / 5)
+            return await super().check(*args)
+
+    late = {"started_at": time.time() - 60, "deadline_s": DEADLINE_S}
+    assert (await run(ports(checker=Short()), **late)).outcome == "answered"
