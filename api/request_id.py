@@ -9,6 +9,8 @@ from contextvars import ContextVar
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from nodes.masking import masked
+
 SANE = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 QUIET = ("/livez", "/readyz")
 """Asked every few seconds by machines; their log lines would bury the others."""
@@ -54,3 +56,10 @@ class WithRequestId(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_id = request_id.get()
         return True
+
+
+class MaskedLine(logging.Formatter):
+    """A line of the log, its traceback too, without secrets and e-mail addresses."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return masked(super().format(record))

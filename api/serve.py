@@ -12,7 +12,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from api.app import create_app
-from api.request_id import WithRequestId
+from api.request_id import MaskedLine, WithRequestId
 from api.settings import Settings, check_exposure
 from graph.compose import Service
 from ingest.data_folder import Holder
@@ -75,7 +75,7 @@ def serve(settings: Settings) -> None:
     def ready(service: Service) -> None:
         print(_first_requests(url, with_key=bool(settings.api.keys)), flush=True)
 
-    _log_to_stderr()
+    _log_to_stderr(mask=settings.privacy.mask)
     app = create_app(settings, token=token, opened=opened, ready=ready, failed=failed)
     server = Server(app, grace_s=settings.api.shutdown_grace_s)
     # uvicorn raises the signal again once it is done; ending as asked is no failure.
@@ -124,12 +124,11 @@ def _first_requests(url: str, *, with_key: bool) -> str:
     )
 
 
-def _log_to_stderr() -> None:
+def _log_to_stderr(*, mask: bool) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(WithRequestId())
-    handler.setFormatter(
-        logging.Formatter("%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s")
-    )
+    line = MaskedLine if mask else logging.Formatter
+    handler.setFormatter(line("%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     for noisy in ("httpx", "httpcore", "sentence_transformers"):
         logging.getLogger(noisy).setLevel(logging.WARNING)

@@ -55,7 +55,7 @@ async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
         ):
             services, calibration = compose_services(settings, corpus)
             graph = build(services, threads.checkpointer)
-            runs = RunLog(corpus.folder.path / "runs.sqlite")
+            runs = RunLog(corpus.folder.path / "runs.sqlite", mask=settings.privacy.mask)
             runner = Runner(
                 graph=graph,
                 index=corpus.index,

@@ -58,6 +58,7 @@ def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) 
         rewrites=settings.budget.rewrites,
         chat_calls=settings.budget.chat_calls,
         tokens=settings.budget.tokens,
+        mask=settings.privacy.mask,
         deadline_s=settings.budget.deadline_s,
     )
 

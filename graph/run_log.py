@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from graph.answer import Answer
 from ingest.errors import ConfigurationError, NotFound
 from ingest.scope import Scope
+from nodes.masking import masked_json
 
 T = TypeVar("T")
 
@@ -27,7 +28,10 @@ KEPT = 10_000
 
 
 class RunLog:
-    def __init__(self, path: Path | str) -> None:
+    """Kept masked where `mask` says so: what was asked and answered, without secrets."""
+
+    def __init__(self, path: Path | str, *, mask: bool = True) -> None:
+        self._mask = mask
         self._lock = threading.Lock()
         try:
             self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
@@ -65,13 +69,13 @@ class RunLog:
 
     def _add(self, scope: Scope, base: str, answer: Answer) -> None:
         created = datetime.now(UTC).isoformat(timespec="milliseconds")
-        body = json.dumps(answer.as_json())
+        kept = masked_json(answer.as_json()) if self._mask else answer.as_json()
         total = answer.timings["total_ms"]
         values = (answer.run_id, scope.tenant, base, created, answer.outcome, answer.reason)
         with self._lock:
             self._db.execute(
                 "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (*values, answer.question, total, body),
+                (*values, kept["question"], total, json.dumps(kept)),
             )
             self._db.execute(
                 "DELETE FROM runs WHERE rowid <= (SELECT max(rowid) FROM runs) - ?", (KEPT,)

@@ -86,6 +86,13 @@ class ChatSettings(Section):
     usd_per_million_output: float = Field(0.0, ge=0, description="Price of tokens received.")
 
 
+class PrivacySettings(Section):
+    mask: bool = Field(
+        True,
+        description="Mask secrets and e-mail addresses in traces, the log of runs and log lines.",
+    )
+
+
 class ThreadSettings(Section):
     ttl_days: float = Field(30, ge=0, description="Kept after the last run; 0: for ever.")
 
@@ -102,5 +109,6 @@ class GraphSettings(IndexSettings):
     budget: BudgetSettings = BudgetSettings()
     web: WebSettings = WebSettings()
     chat: ChatSettings = ChatSettings()
+    privacy: PrivacySettings = PrivacySettings()
     threads: ThreadSettings = ThreadSettings()
     database: DatabaseSettings = DatabaseSettings()

@@ -11,6 +11,7 @@ from langgraph.runtime import Runtime
 from nodes.budget import added, metered
 from nodes.context import DEFAULTS, Context
 from nodes.fallback import or_fallback
+from nodes.masking import masked_json
 from nodes.prompts import PROMPT_VERSION
 from nodes.state import Degraded, Spent, State, Status, TraceEntry, Update, begun
 
@@ -30,7 +31,8 @@ def traced(
         state = begun(state) if begins else state
         started, clock = datetime.now(UTC), time.perf_counter()
         faults: list[Degraded] = []
-        with metered(state, runtime.context or DEFAULTS) as meter:
+        context = runtime.context or DEFAULTS
+        with metered(state, context) as meter:
             if name == "decline":
                 update = await node(state, runtime)
             else:
@@ -44,6 +46,7 @@ def traced(
                 )
         changes: dict[str, Any] = {key: value for key, value in update.items() if key != "summary"}
         degraded = [*changes.get("degraded", state.degraded), *faults]
+        summary = {**update.get("summary", {}), **_spent(meter.spent)}
         entry = TraceEntry(
             seq=len(state.trace) + 1,
             node=name,
@@ -51,7 +54,7 @@ def traced(
             started_at=started.isoformat(timespec="milliseconds"),
             ms=round(1000 * (time.perf_counter() - clock), 3),
             status=_status(update, len(degraded) > len(state.degraded)),
-            summary={**update.get("summary", {}), **_spent(meter.spent)},
+            summary=masked_json(summary) if context.mask else summary,
         )
         runtime.stream_writer({"type": "node", "entry": asdict(entry)})
         changes["spent"] = added(changes.get("spent", state.spent), meter.spent)

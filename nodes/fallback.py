@@ -9,6 +9,7 @@ from typing import TypeVar
 from ingest.errors import ServiceError
 from ingest.loaders.normalise import printable
 from nodes.budget import PASSED, BudgetSpent, meter
+from nodes.masking import masked
 from nodes.state import Degraded
 
 T = TypeVar("T")
@@ -40,6 +41,6 @@ async def or_fallback(
 
 def _recorded(error: Exception, node: str, fallback: str) -> Degraded:
     kind = error.code if isinstance(error, ServiceError) else type(error).__name__
-    told = printable(str(error))
+    told = masked(printable(str(error)))
     log.warning("%s fell back (%s): %s", node, fallback, told)
     return Degraded(node, kind, fallback, PATH.sub("(a file)", told)[:MAX_DETAIL])
