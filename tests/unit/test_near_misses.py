@@ -27,8 +27,8 @@ TWINS = ("supported", "near_miss")
 STOPWORDS = frozenset(
     "a an the of to in on at by for from with and or but is are was were be been has have had it "
     "its that this than as who which der die das den dem des ein eine einen einem einer eines und "
-    "oder aber ist sind war waren wird werden wurde wurden hat haben hatte es sich im am auf an bei zu "
-    "zum zur von vom mit für nach vor aus als wie dass man er sie".split()
+    "oder aber ist sind war waren wird werden wurde wurden hat haben hatte es sich im am auf "
+    "an bei zu zum zur von vom mit für nach vor aus als wie dass man er sie".split()
 )
 NEGATION = re.compile(
     r"\b(no|not|never|neither|nor|nobody|without|nicht|kein\w*|nie|niemand|ohne|weder|nichts)\b",
