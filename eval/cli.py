@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from eval import draft_cli, golden_cli
+from eval import draft_cli, golden_cli, safety_cli
 
 commands = typer.Typer(help="Measure retrieval and answers on labelled questions.")
 commands.command("run")(golden_cli.run)
@@ -14,6 +14,7 @@ commands.command("gate")(golden_cli.gate)
 commands.command("accept")(golden_cli.accept)
 commands.command("compare")(golden_cli.compare)
 commands.command("draft")(draft_cli.draft)
+commands.command("safety")(safety_cli.safety)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Split = Annotated[str, typer.Option(help="The file of qrels/ that judges: test, train, dev.")]

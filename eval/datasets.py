@@ -3,7 +3,7 @@
 import csv
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -64,7 +64,7 @@ def load_beir(folder: Path, *, split: str = "test", side: Side = "all") -> Datas
             row["text"],
             qrels[row["_id"]],
             _answers(row.get("metadata") or {}),
-            history=_history(row.get("metadata") or {}),
+            history=history_of(row.get("metadata") or {}),
         )
         for row in _rows(folder, "queries.jsonl", needs=("_id", "text"))
         if row["_id"] in qrels and on_side(row["_id"], side)
@@ -159,9 +159,9 @@ def _answers(metadata: dict[str, Any]) -> list[str]:
     return [answers] if isinstance(answers, str) else [str(answer) for answer in answers]
 
 
-def _history(metadata: dict[str, Any]) -> list[tuple[str, str]]:
-    """What was said before, from a list of {role, content}; an answer belongs to the question
-    before it."""
+def history_of(metadata: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What was said before, as (question, answer) pairs, from a list of {role, content}; an answer
+    belongs to the question before it."""
     turns: list[tuple[str, str]] = []
     for turn in metadata.get("history") or []:
         if turn.get("role") == "user":
