@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import typer
 
 import api.cli
+import api.keys_cli
 import eval.cli
 import graph.cli
 import ingest.cli
@@ -22,6 +23,7 @@ app.add_typer(ingest.cli.kb, name="kb", no_args_is_help=True)
 app.command("ask")(graph.cli.ask)
 app.command("search")(graph.cli.search)
 app.add_typer(graph.cli.models, name="models", no_args_is_help=True)
+app.add_typer(api.keys_cli.keys, name="keys", no_args_is_help=True)
 app.command("serve")(api.cli.serve)
 app.command("doctor")(api.cli.doctor)
 app.add_typer(eval.cli.commands, name="eval", no_args_is_help=True)

@@ -9,12 +9,13 @@ from fastapi import Depends, FastAPI
 from api import errors
 from api.auth import credentials
 from api.body_limit import BodyLimit
-from api.dependencies import scope_of
+from api.dependencies import identity_of
 from api.lifetime import Lifetime, OpenService, ignore, logged
 from api.problems import Problem
 from api.request_id import RequestId
 from api.routes import ask, documents, health, knowledge_bases, runs, search, threads
 from api.settings import Settings, check_exposure
+from api.stored_keys import any_stored
 from graph.compose import Service, open_graph
 
 DESCRIPTION = """Answers questions from documents, with citations that are checked against the
@@ -36,20 +37,21 @@ def create_app(
 
     Raises ConfigurationError for a host that must not be served without keys.
     """
-    check_exposure(settings)
+    check_exposure(settings, any_stored)
     lifetime = Lifetime(settings, open_service, opened=opened, ready=ready, failed=failed)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with lifetime.running():
             yield
+        await app.state.credentials.close()
 
     app = FastAPI(title="Corrective RAG", description=DESCRIPTION, lifespan=lifespan)
     app.state.lifetime = lifetime
     app.state.credentials = credentials(settings, token)
     app.include_router(health.router)
     for noun in (ask, search, runs, threads, knowledge_bases, documents):
-        app.include_router(noun.router, prefix="/v1", dependencies=[Depends(scope_of)])
+        app.include_router(noun.router, prefix="/v1", dependencies=[Depends(identity_of)])
     errors.install(app)
     limits = settings.api
     app.add_middleware(BodyLimit, body_mb=limits.max_body_mb, upload_mb=limits.max_upload_mb)

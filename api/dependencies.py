@@ -1,5 +1,9 @@
-"""What routes ask for by name: the scope, the open service, a run."""
+"""What routes ask for by name: the scope, the open service, a run.
 
+Every route asks for one of Asks, Reads, Ingests and Administers: who may call it, and what is seen.
+"""
+
+import logging
 from collections.abc import AsyncIterator
 from typing import Annotated
 
@@ -8,6 +12,9 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from api.active_runs import ActiveRun, ActiveRuns
 from api.auth import Credentials
+from api.errors import nothing_here
+from api.identity import Identity
+from api.keys import KeyScope
 from api.lifetime import Lifetime
 from api.schemas import AskBody
 from graph.compose import Service
@@ -16,40 +23,75 @@ from ingest.filters import parse_filters
 from ingest.scope import Scope
 from nodes.state import Turn
 
-bearer = HTTPBearer(auto_error=False, description="A key of CRAG_API__KEYS.")
+bearer = HTTPBearer(auto_error=False, description="An API key, or a token of the issuer.")
+
+log = logging.getLogger("crag.api")
 
 
-def scope_of(
+async def identity_of(
     request: Request,
     given: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
-) -> Scope:
-    """The one place where a request gets its scope. Raises Unauthorized."""
+) -> Identity:
+    """The one place where a request gets its identity. Raises Unauthorized."""
     credentials: Credentials = request.app.state.credentials
-    return credentials.scope(
+    return await credentials.identity(
         given.credentials if given else None,
         request.url.hostname or "",
         request.headers.get("origin"),
     )
 
 
-def service_of(request: Request, scope: "ScopeOf") -> Service:
+IdentityOf = Annotated[Identity, Depends(identity_of)]
+
+
+class Needs:
+    """The scope of a request whose credential may do one of these; as a manager's or a reader's.
+
+    Raises NotFound as for an address where there is nothing: a credential learns nothing of what
+    it may not do.
+    """
+
+    def __init__(self, *scopes: KeyScope, manages: bool) -> None:
+        self._scopes = scopes
+        self._manages = manages
+
+    async def __call__(self, identity: IdentityOf, request: Request) -> Scope:
+        if not identity.may & set(self._scopes):
+            needed = " or ".join(self._scopes)
+            log.info("%s refused to %s: it needs %s", request.url.path, identity.label, needed)
+            raise nothing_here()
+        return identity.managing if self._manages else identity.scope
+
+
+needs_ask = Needs("ask", manages=False)
+needs_any = Needs("ask", "ingest", "admin", manages=True)
+needs_ingest = Needs("ingest", manages=True)
+needs_admin = Needs("admin", manages=True)
+NEEDS = (needs_ask, needs_any, needs_ingest, needs_admin)
+
+Asks = Annotated[Scope, Depends(needs_ask)]
+Reads = Annotated[Scope, Depends(needs_any)]
+Ingests = Annotated[Scope, Depends(needs_ingest)]
+Administers = Annotated[Scope, Depends(needs_admin)]
+
+
+async def service_of(request: Request, identity: IdentityOf) -> Service:
     """Raises NotReady; a request without a valid key does not even learn that."""
     lifetime: Lifetime = request.app.state.lifetime
     return lifetime.service
 
 
-def runs_of(request: Request, scope: "ScopeOf") -> ActiveRuns:
+async def runs_of(request: Request, identity: IdentityOf) -> ActiveRuns:
     lifetime: Lifetime = request.app.state.lifetime
     return lifetime.runs
 
 
-ScopeOf = Annotated[Scope, Depends(scope_of)]
 ServiceOf = Annotated[Service, Depends(service_of)]
 RunsOf = Annotated[ActiveRuns, Depends(runs_of)]
 
 
 async def started_run(
-    body: AskBody, scope: ScopeOf, service: ServiceOf, runs: RunsOf
+    body: AskBody, scope: Asks, service: ServiceOf, runs: RunsOf
 ) -> AsyncIterator[ActiveRun]:
     """A run that has begun; it ends with the request, whether answered or abandoned."""
     async with runs.start(service.runner, _ask(body, scope)) as run:

@@ -9,9 +9,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from api.doctor_chat import chat_line, chat_report
-from api.settings import Settings, check_exposure, is_loopback
+from api.settings import Settings, asks_for_credentials, check_exposure, is_loopback
+from api.stored_keys import any_stored, count_live
 from ingest.data_folder import FORMAT, holder_of, is_held
-from ingest.errors import ConfigurationError, ServiceError
+from ingest.errors import ConfigurationError, DependencyError, ServiceError
 from ingest.settings import PREFIX
 
 PACKAGES = (
@@ -63,7 +64,8 @@ def report_lines(report: dict[str, Any]) -> list[str]:
         f"Store        {_store_line(report['qdrant'])}",
         f"Threads      {report['threads']['store']}, {report['threads']['ttl_days']:g} days",
         f"Data folder  {folder['path']}: {folder['state']}, format {folder['format'] or '-'}",
-        f"Service      {service['host']}:{service['port']}, {service['keys']} keys{exposed}",
+        f"Service      {service['host']}:{service['port']}, {service['keys']} keys, "
+        f"{service['stored_keys']} stored{exposed}",
         f"Web search   {'configured' if web else 'off: CRAG_WEB__TAVILY_API_KEY is not set'}",
         f"Chat model   {chat_line(report['chat'])}",
         f"Machine      {machine['cores']} cores, {memory}",
@@ -209,16 +211,22 @@ def _bases(settings: Settings) -> list[dict[str, Any]]:
 
 
 def _service(settings: Settings, problems: list[str]) -> dict[str, Any]:
+    stored = 0
     try:
-        check_exposure(settings)
+        check_exposure(settings, any_stored)
+        stored = count_live(settings)
     except ConfigurationError as error:
         problems.append(error.message)
+    except DependencyError:
+        pass  # what is wrong with the database is said of the threads
     exposed = not is_loopback(settings.host) and settings.api.allow_anonymous
     return {
         "host": settings.host,
         "port": settings.port,
         "keys": len(settings.api.keys),
-        "anonymous_beyond_loopback": exposed and not settings.api.keys,
+        "stored_keys": stored,
+        "token_issuer": settings.jwt.issuer if settings.jwt.jwks_url else None,
+        "anonymous_beyond_loopback": exposed and not stored and not asks_for_credentials(settings),
     }
 
 

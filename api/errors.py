@@ -18,7 +18,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from ingest.errors import ServiceError
+from ingest.errors import NotFound, ServiceError
 
 log = logging.getLogger("crag.api")
 
@@ -81,6 +81,14 @@ HIDDEN = {
     "dependency_timeout": "a part that this request needs did not answer in time",
 }
 """Details of these would show the inside of the service; they go to the log."""
+
+
+NOTHING_HERE = "there is nothing at this address"
+
+
+def nothing_here() -> NotFound:
+    """For what is not there, and for what a credential may not do: both look the same."""
+    return NotFound(NOTHING_HERE)
 
 
 def problem_of(error: Exception) -> dict[str, Any]:
@@ -148,7 +156,7 @@ async def _refused(request: Request, error: Exception) -> JSONResponse:
         return await _failed(request, error)
     code = CODES.get(error.status_code, "invalid_request")
     details = {
-        "not_found": "there is nothing at this address",
+        "not_found": NOTHING_HERE,
         "method_not_allowed": f"{request.method} is not possible here",
     }
     response = problem_response(problem(code, details.get(code, error.detail)))

@@ -13,7 +13,8 @@ from fastapi import FastAPI
 
 from api.app import create_app
 from api.request_id import MaskedLine, WithRequestId
-from api.settings import Settings, check_exposure
+from api.settings import Settings, asks_for_credentials, check_exposure
+from api.stored_keys import any_stored
 from graph.compose import Service
 from ingest.data_folder import Holder
 from ingest.errors import ConfigurationError
@@ -58,7 +59,8 @@ def serve(settings: Settings) -> None:
 
     Raises what opening the service raises, and ConfigurationError for an address that is taken.
     """
-    check_exposure(settings)
+    check_exposure(settings, any_stored)
+    with_key = asks_for_credentials(settings) or any_stored(settings)
     listening = _listen(settings.host, settings.port)
     port = listening.getsockname()[1]
     url = f"http://{_reachable(settings.host)}:{port}"
@@ -73,7 +75,7 @@ def serve(settings: Settings) -> None:
         server.should_exit = True
 
     def ready(service: Service) -> None:
-        print(_first_requests(url, with_key=bool(settings.api.keys)), flush=True)
+        print(_first_requests(url, with_key=with_key), flush=True)
 
     _log_to_stderr(mask=settings.privacy.mask)
     app = create_app(settings, token=token, opened=opened, ready=ready, failed=failed)

@@ -2,9 +2,11 @@
 
 import ipaddress
 import json
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import NoDecode
 
 from graph.settings import GraphSettings
@@ -34,22 +36,70 @@ class ApiSettings(Section):
         return [key.strip() for key in value.split(",") if key.strip()]
 
 
+class JwtSettings(Section):
+    """Bearer tokens of an identity provider; without `jwks_url` none is taken."""
+
+    jwks_url: str | None = Field(None, description="Where the provider publishes its public keys.")
+    issuer: str = Field("", description="What `iss` must be.")
+    audience: str = Field("", description="What `aud` must name: this service.")
+    algorithms: list[Literal["RS256", "ES256", "EdDSA"]] = Field(
+        ["RS256", "ES256", "EdDSA"], min_length=1, description="Of signatures; never a shared key."
+    )
+    leeway_s: float = Field(30.0, ge=0, le=300, description="Seconds that clocks may be apart.")
+    cache_s: float = Field(600.0, ge=1, description="Seconds that a fetched key may be used.")
+    refetch_s: float = Field(10.0, ge=0, description="Seconds between two fetches, at least.")
+    """An unknown key id asks for a fetch: nobody may make the service flood the provider."""
+    timeout_s: float = Field(3.0, gt=0, le=30, description="Seconds of one fetch.")
+    tenant_claim: str = Field("tenant", min_length=1, description="The claim with the tenant.")
+    user_claim: str = Field("sub", min_length=1, description="The claim with the user.")
+    groups_claim: str = Field("groups", min_length=1, description="The claim with the groups.")
+    scope_claim: str = Field(
+        "scope", min_length=1, description="The claim with ask, ingest, admin."
+    )
+
+    @field_validator("jwks_url")
+    @classmethod
+    def _over_tls(cls, url: str | None) -> str | None:
+        parts = urlsplit(url or "https://unset")
+        plain = parts.scheme == "http" and is_loopback(parts.hostname or "")
+        if not parts.hostname or not (parts.scheme == "https" or plain):
+            raise ValueError("must be https://…; http://… for this machine alone")
+        return url or None
+
+    @model_validator(mode="after")
+    def _bound(self) -> Self:
+        if self.jwks_url and not (self.issuer and self.audience):
+            raise ValueError(
+                "ISSUER and AUDIENCE must be set: else a token for another service would open this"
+            )
+        return self
+
+
 class Settings(GraphSettings):
     """Every setting of the service; what the command line reads and checks names against."""
 
     host: str = Field("127.0.0.1", min_length=1, description="The address that is served.")
     port: int = Field(8000, ge=0, le=65535, description="0 takes any free port.")
     api: ApiSettings = ApiSettings()
+    jwt: JwtSettings = JwtSettings()
 
 
-def check_exposure(settings: Settings) -> None:
+def check_exposure(settings: Settings, any_stored: Callable[[Settings], bool]) -> None:
     """Raises ConfigurationError for a host that others can reach while nobody needs a key."""
-    if settings.api.keys or settings.api.allow_anonymous or is_loopback(settings.host):
+    if asks_for_credentials(settings) or settings.api.allow_anonymous or is_loopback(settings.host):
+        return
+    if any_stored(settings):
         return
     raise ConfigurationError(
         f"CRAG_HOST {settings.host} can be reached from other machines and no keys are set; "
-        "set CRAG_API__KEYS, or CRAG_API__ALLOW_ANONYMOUS=true if everyone may use it"
+        "make one with `crag keys create`, set CRAG_API__KEYS or CRAG_JWT__JWKS_URL, or "
+        "CRAG_API__ALLOW_ANONYMOUS=true if everyone may use it"
     )
+
+
+def asks_for_credentials(settings: Settings) -> bool:
+    """By its settings alone, whatever keys are stored."""
+    return bool(settings.api.keys) or settings.jwt.jwks_url is not None
 
 
 def is_loopback(host: str) -> bool:

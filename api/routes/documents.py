@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from api.dependencies import ScopeOf, ServiceOf
+from api.dependencies import Ingests, Reads, ServiceOf
 from api.problems import problems
 from api.uploads import BODY, uploaded
 from ingest.pipeline import FileResult, ingest_upload
@@ -38,7 +38,7 @@ class Document(BaseModel):
 async def upload_documents(
     knowledge_base: str,
     request: Request,
-    scope: ScopeOf,
+    scope: Ingests,
     service: ServiceOf,
     name: Annotated[str | None, Query(description="The file's name, for a raw body.")] = None,
 ) -> UploadReport:
@@ -65,14 +65,14 @@ async def upload_documents(
 
 
 @router.get("", summary="List documents", responses=problems(404))
-async def list_documents(knowledge_base: str, scope: ScopeOf, service: ServiceOf) -> DocumentList:
+async def list_documents(knowledge_base: str, scope: Reads, service: ServiceOf) -> DocumentList:
     """Live documents by source."""
     return DocumentList(documents=await service.corpus.index.documents(scope, knowledge_base))
 
 
 @router.get("/{document_id}", summary="Read a document's record", responses=problems(404))
 async def read_document(
-    knowledge_base: str, document_id: str, scope: ScopeOf, service: ServiceOf
+    knowledge_base: str, document_id: str, scope: Reads, service: ServiceOf
 ) -> Document:
     """The record and the length of the text that citations point into."""
     index = service.corpus.index
@@ -85,7 +85,7 @@ async def read_document(
     "/{document_id}", status_code=204, summary="Delete a document", responses=problems(404)
 )
 async def delete_document(
-    knowledge_base: str, document_id: str, scope: ScopeOf, service: ServiceOf
+    knowledge_base: str, document_id: str, scope: Ingests, service: ServiceOf
 ) -> None:
     """It stops answering at once."""
     await service.corpus.writer.delete_document(scope, knowledge_base, document_id)

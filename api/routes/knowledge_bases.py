@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from api.dependencies import ScopeOf, ServiceOf
+from api.dependencies import Administers, Reads, ServiceOf
 from api.problems import problems
 from api.schemas import NewKnowledgeBase
 from ingest.inventory import BaseSummary, inventory, summary_of
@@ -16,14 +16,14 @@ class KnowledgeBaseList(BaseModel):
 
 
 @router.get("", summary="List knowledge bases", responses=problems())
-async def list_knowledge_bases(scope: ScopeOf, service: ServiceOf) -> KnowledgeBaseList:
+async def list_knowledge_bases(scope: Reads, service: ServiceOf) -> KnowledgeBaseList:
     """With the number of documents and passages, and the version of the index."""
     return KnowledgeBaseList(knowledge_bases=await inventory(service.corpus, scope))
 
 
 @router.post("", status_code=201, summary="Create a knowledge base", responses=problems())
 async def create_knowledge_base(
-    body: NewKnowledgeBase, scope: ScopeOf, service: ServiceOf
+    body: NewKnowledgeBase, scope: Administers, service: ServiceOf
 ) -> BaseSummary:
     """An empty base. A name that exists is `invalid_request`."""
     base = await service.corpus.writer.create_knowledge_base(
@@ -38,6 +38,8 @@ async def create_knowledge_base(
     summary="Delete a knowledge base",
     responses=problems(404),
 )
-async def delete_knowledge_base(knowledge_base: str, scope: ScopeOf, service: ServiceOf) -> None:
+async def delete_knowledge_base(
+    knowledge_base: str, scope: Administers, service: ServiceOf
+) -> None:
     """It stops answering at once, with all its documents."""
     await service.corpus.writer.delete_knowledge_base(scope, knowledge_base)

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from api.active_runs import ActiveRun
 from api.answer_schema import AnswerBody
-from api.dependencies import RunsOf, ScopeOf, ServiceOf
+from api.dependencies import Asks, RunsOf, ServiceOf
 from api.problems import problems
 from ingest.errors import NotFound
 from nodes.state import Outcome, Reason
@@ -45,7 +45,7 @@ class CancelledRun(BaseModel):
 
 @router.get("/runs", summary="List runs", responses=problems())
 async def list_runs(
-    scope: ScopeOf,
+    scope: Asks,
     service: ServiceOf,
     runs: RunsOf,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
@@ -63,13 +63,13 @@ async def list_runs(
     summary="Read a run",
     responses={200: {"model": AnswerBody}, **problems(404)},
 )
-async def read_run(run_id: str, scope: ScopeOf, service: ServiceOf) -> dict[str, Any]:
+async def read_run(run_id: str, scope: Asks, service: ServiceOf) -> dict[str, Any]:
     """The answer object of a finished run, with its whole trace."""
     return await service.runs.get(scope, run_id)
 
 
 @router.post("/runs/{run_id}/cancel", summary="Cancel a run", responses=problems(404))
-async def cancel_run(run_id: str, scope: ScopeOf, service: ServiceOf, runs: RunsOf) -> CancelledRun:
+async def cancel_run(run_id: str, scope: Asks, service: ServiceOf, runs: RunsOf) -> CancelledRun:
     """Returns once the run has ended. A run that had finished before stays as it is."""
     try:
         await runs.cancel(scope, run_id)

@@ -5,7 +5,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from api.dependencies import ScopeOf, ServiceOf
+from api.dependencies import Asks, ServiceOf
 from api.disconnect import ClientGone, unless_gone
 from api.problems import problems
 from api.schemas import SearchBody
@@ -47,7 +47,7 @@ EXAMPLE: dict[str, Any] = {
     responses={200: {"content": {"application/json": {"example": EXAMPLE}}}},
 )
 async def search_passages(
-    body: SearchBody, request: Request, scope: ScopeOf, service: ServiceOf
+    body: SearchBody, request: Request, scope: Asks, service: ServiceOf
 ) -> Response:
     """The best passages with their scores by stage. Superseded documents are shown as such."""
     work = search(

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
-from api.dependencies import RunsOf, ScopeOf, ServiceOf
+from api.dependencies import Asks, RunsOf, ServiceOf
 from api.problems import problems
 from graph.asking import THREAD_ID
 
@@ -19,7 +19,7 @@ router = APIRouter(tags=["threads"])
 )
 async def delete_thread(
     thread_id: Annotated[str, Path(pattern=f"^{THREAD_ID}$")],
-    scope: ScopeOf,
+    scope: Asks,
     service: ServiceOf,
     runs: RunsOf,
 ) -> None:

@@ -1,12 +1,14 @@
 """Settings of the service from the environment."""
 
+from pathlib import Path
+
 import pytest
 
 from api.auth import credentials
 from api.errors import Unauthorized
+from api.identity import OPERATOR, Identity
 from api.settings import Settings, is_loopback
 from ingest.errors import ConfigurationError
-from ingest.scope import LOCAL
 from ingest.settings import read
 
 
@@ -50,22 +52,54 @@ def test_knows_loopback(host: str, local: bool) -> None:
     assert is_loopback(host) is local
 
 
-def test_a_proxy_on_this_machine_does_not_make_strangers_local() -> None:
+async def identity(settings: Settings, host: str, origin: str | None = None) -> Identity:
+    asked = credentials(settings, None)
+    try:
+        return await asked.identity(None, host, origin)
+    finally:
+        await asked.close()
+
+
+async def test_a_proxy_on_this_machine_does_not_make_strangers_local(tmp_path: Path) -> None:
     with pytest.raises(Unauthorized):
-        credentials(Settings(), None).scope(None, "rag.example.org")
+        await identity(Settings(data_dir=tmp_path), "rag.example.org")
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://10.0.0.7"])
-def test_a_web_page_from_elsewhere_cannot_post(origin: str) -> None:
+async def test_a_web_page_from_elsewhere_cannot_post(origin: str, tmp_path: Path) -> None:
     with pytest.raises(Unauthorized):
-        credentials(Settings(), None).scope(None, "127.0.0.1", origin)
+        await identity(Settings(data_dir=tmp_path), "127.0.0.1", origin)
 
 
 @pytest.mark.parametrize("origin", [None, "http://localhost:3000", "http://127.0.0.1:8000"])
-def test_a_page_of_this_machine_can(origin: str | None) -> None:
-    assert credentials(Settings(), None).scope(None, "127.0.0.1", origin) == LOCAL
+async def test_a_page_of_this_machine_can(origin: str | None, tmp_path: Path) -> None:
+    assert await identity(Settings(data_dir=tmp_path), "127.0.0.1", origin) == OPERATOR
 
 
-def test_anonymous_use_by_an_explicit_yes_has_no_such_bound() -> None:
-    allowed = credentials(Settings(host="0.0.0.0", api={"allow_anonymous": True}), None)
-    assert allowed.scope(None, "rag.example.org") == LOCAL
+async def test_anonymous_use_by_an_explicit_yes_has_no_such_bound(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, host="0.0.0.0", api={"allow_anonymous": True})
+    assert await identity(settings, "rag.example.org") == OPERATOR
+
+
+async def test_nobody_is_anonymous_on_an_open_address_whatever_becomes_of_its_keys(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(Unauthorized):
+        await identity(Settings(data_dir=tmp_path, host="0.0.0.0"), "localhost")
+
+
+@pytest.mark.parametrize(
+    "jwt",
+    [
+        {"jwks_url": "https://id.example/keys", "issuer": "i"},
+        {"jwks_url": "https://id.example/keys", "audience": "a"},
+        {"jwks_url": "http://id.example/keys", "issuer": "i", "audience": "a"},
+        {"jwks_url": "file:///etc/keys", "issuer": "i", "audience": "a"},
+        {"algorithms": ["HS256"]},
+        {"algorithms": ["none"]},
+        {"algorithms": []},
+    ],
+)
+def test_tokens_are_not_taken_half_checked(jwt: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="jwt"):
+        Settings(jwt=jwt)

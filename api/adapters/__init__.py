@@ -1,0 +1,1 @@
+"""Vendors behind the ports of api, one file each."""

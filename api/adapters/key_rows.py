@@ -1,0 +1,28 @@
+"""A key as a row of a table, the same in every database."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from api.keys import Key
+
+NAMES = [field.name for field in fields(Key)]
+LISTS = ("groups", "scopes")
+COLUMNS = ", ".join(f'"{name}"' for name in NAMES)
+"""Quoted: `user` is a word of SQL."""
+SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS api_keys (key_id TEXT PRIMARY KEY, "
+    + ", ".join(f'"{name}" TEXT' for name in NAMES[1:])
+    + ", digest TEXT NOT NULL)"
+)
+
+
+def row_of(key: Key) -> list[Any]:
+    values = [getattr(key, name) for name in NAMES]
+    return [json.dumps(value) if isinstance(value, list) else value for value in values]
+
+
+def key_of(row: Sequence[Any]) -> Key:
+    values = dict(zip(NAMES, row, strict=True))
+    return Key(**values | {name: json.loads(values[name]) for name in LISTS})

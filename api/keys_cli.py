@@ -1,0 +1,152 @@
+"""The commands `crag keys`. Imports wait until a command runs."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from api.keys import Key, KeyStore
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Expires = Annotated[
+    str | None, typer.Option(help="How long it lives, such as 12h or 90d; without: until revoked.")
+]
+KeyId = Annotated[str, typer.Argument(help="As `crag keys list` shows it.")]
+
+keys = typer.Typer(help="API keys: who may ask, ingest and administer, each of one tenant.")
+
+
+@keys.command("create")
+def create(
+    context: typer.Context,
+    tenant: Annotated[str, typer.Option(help="Whose documents it opens.")] = "local",
+    scope: Annotated[
+        list[str] | None, typer.Option(help="ask, ingest or admin; may be repeated.")
+    ] = None,
+    user: Annotated[str | None, typer.Option(help="The user it stands for.")] = None,
+    group: Annotated[
+        list[str] | None, typer.Option(help="A group of that user; may be repeated.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="What it is for.")] = "",
+    expires: Expires = None,
+    as_json: Json = False,
+) -> None:
+    """Create a key. It is printed this once: nothing that is kept gives it back."""
+    from api.keys import new_key, store_key
+
+    key = new_key(
+        tenant,
+        name=name,
+        user=user,
+        groups=group or [],
+        scopes=scope or ["ask"],
+        lifetime=_duration(expires),
+    )
+    with _store(context) as store:
+        told = store_key(store, key)
+    _say_new(key, told, as_json)
+
+
+@keys.command("list")
+def list_keys(
+    context: typer.Context,
+    tenant: Annotated[str | None, typer.Option(help="Only of this tenant.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List keys with their state; never their secrets."""
+    from ingest.terminal import say, say_json
+
+    with _store(context) as store:
+        found = [_shown(key) for key in store.listed(tenant)]
+    if as_json:
+        say_json({"keys": found})
+        return
+    for key in found:
+        who = " ".join([key["tenant"], *([key["user"]] if key["user"] else []), *key["groups"]])
+        until = f" until {key['expires_at']}" if key["expires_at"] else ""
+        scopes = ",".join(key["scopes"])
+        say(f"{key['prefix']}  {key['state']:8} {scopes:17} {who}{until}  {key['name']}".rstrip())
+    if not found:
+        say("no keys; make one: crag keys create --tenant NAME --scope ask", sys.stderr)
+
+
+@keys.command("rotate")
+def rotate_key(
+    context: typer.Context,
+    key_id: KeyId,
+    grace: Annotated[
+        str, typer.Option(help="How long the old one still works: 0, 1h, 7d.")
+    ] = "24h",
+    expires: Expires = None,
+    as_json: Json = False,
+) -> None:
+    """Create a key in the place of another one, which ends after the grace."""
+    from datetime import timedelta
+
+    from api.keys import rotate
+
+    with _store(context) as store:
+        key, told = rotate(store, key_id, _duration(grace) or timedelta(), _duration(expires))
+    _say_new(key, told, as_json)
+
+
+@keys.command("revoke")
+def revoke_key(context: typer.Context, key_id: KeyId, as_json: Json = False) -> None:
+    """End a key at once, also in a server that runs."""
+    from api.keys import revoke
+    from ingest.terminal import say, say_json
+
+    with _store(context) as store:
+        key = _shown(revoke(store, key_id))
+    say_json(key) if as_json else say(f"revoked {key['prefix']} of {key['tenant']}")
+
+
+@contextmanager
+def _store(context: typer.Context) -> "Iterator[KeyStore]":
+    from api.stored_keys import open_keys
+    from ingest.settings import read
+
+    store = open_keys(read(context.obj))
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _say_new(key: "Key", told: str, as_json: bool) -> None:
+    """The key alone on standard output, so that a script can keep it."""
+    from ingest.terminal import say, say_json
+
+    if as_json:
+        say_json({"key": told, **_shown(key)})
+        return
+    until = f" until {key.expires_at}" if key.expires_at else ""
+    say(f"{', '.join(key.scopes)} for tenant {key.tenant}{until}; shown only now:", sys.stderr)
+    say(told)
+
+
+def _shown(key: "Key") -> dict[str, Any]:
+    from dataclasses import asdict
+    from datetime import UTC, datetime
+
+    prefix = f"crag_{key.key_id}"
+    return {"prefix": prefix, "state": key.state(datetime.now(UTC)), **asdict(key)}
+
+
+def _duration(text: str | None) -> Any:
+    """A timedelta of `90d`, `12h`, `30m` or `0`; None for no text. Raises InvalidRequest."""
+    import re
+    from datetime import timedelta
+
+    from ingest.errors import InvalidRequest
+
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d{1,5})([mhd])|0", text)
+    if match is None:
+        raise InvalidRequest(f"{text[:20]!r} is no time; write 30m, 12h or 90d")
+    units = {"m": "minutes", "h": "hours", "d": "days"}
+    return timedelta(**{units[match[2]]: int(match[1])}) if match[2] else timedelta()
