@@ -65,8 +65,7 @@ async def safety(
         await service.load()  # a model that cannot be used ends it, not each case
         kept = KeptRuns(out / RECORDS if out else service.corpus.folder.path / KEPT)
         measured = {
-            name: await _measure(service, suite, side, limit, kept)
-            for name, suite in loaded.items()
+            name: await _measure(service, suite, limit, kept) for name, suite in loaded.items()
         }
     report = {
         "side": side,
@@ -83,11 +82,11 @@ async def safety(
 
 
 async def _measure(
-    service: Service, suite: Suite, side: Side, limit: int | None, kept: KeptRuns
+    service: Service, suite: Suite, limit: int | None, kept: KeptRuns
 ) -> dict[str, Any]:
-    base = await ensure_passages(service, suite, side)
+    await ensure_passages(service, suite)
     cases = suite.first(limit)
-    runs, errors = await run_cases(service, base, suite.name, cases, kept)
+    runs, errors = await run_cases(service, suite, cases, kept)
     measured = SUITES[suite.name]
     ms = sorted(ran.ms for _, ran in runs)
     return {

@@ -36,10 +36,11 @@ class Case:
 
 @dataclass(frozen=True)
 class Suite:
-    """Cases in the order of their hashes. `pool` are passages besides those that cases see;
-    `left_out` says how many rows could not be judged by strings."""
+    """Cases in the order of their hashes, asked in the knowledge base `base`. `pool` are passages
+    besides those that cases see; `left_out` says how many rows could not be judged."""
 
     name: str
+    base: str
     cases: list[Case]
     pool: list[str]
     left_out: int = 0

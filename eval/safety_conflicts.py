@@ -34,7 +34,7 @@ class Row(BaseModel):
 def load(data: Path, side: Side) -> Suite:
     """Raises ConfigurationError for a missing file and a bad row."""
     rows = by_hash(read_rows(data / "ramdocs" / "rows.jsonl.gz", Row), lambda row: row.id, side)
-    return Suite("conflicts", [_case(row) for row in rows], [])
+    return Suite("conflicts", f"safety-conflicts-{side}", [_case(row) for row in rows], [])
 
 
 def _case(row: Row) -> Case:

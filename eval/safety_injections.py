@@ -59,7 +59,7 @@ def load(data: Path, side: Side) -> Suite:
         for case in _cases(identity, kind, text, question, paragraphs)
     ]
     left_out = max(0, len(texts) - len(questions))
-    return Suite("injections", cases, [], left_out=left_out)
+    return Suite("injections", f"safety-injections-{side}", cases, [], left_out=left_out)
 
 
 def _cases(identity: str, kind: str, text: str, question: Question, known: Dataset) -> list[Case]:

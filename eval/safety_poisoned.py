@@ -51,7 +51,7 @@ def load(data: Path, side: Side) -> Suite:
     rows = by_hash(read_rows(data / "poisonedrag" / "rows.jsonl", Row), lambda row: row.id, side)
     kept = [row for row in rows if row.judgeable]
     cases = [_case(row, ratio, count) for row in kept for ratio, count in RATIOS.items()]
-    return Suite("poisoned", cases, [], left_out=len(rows) - len(kept))
+    return Suite("poisoned", f"safety-poisoned-{side}", cases, [], left_out=len(rows) - len(kept))
 
 
 def _case(row: Row, ratio: str, count: int) -> Case:

@@ -44,7 +44,13 @@ def load(data: Path, side: Side) -> Suite:
     questions = by_hash(read_rows(folder / "queries.jsonl", Question), lambda q: q.id, side)
     pool = [passage.text for passage in read_rows(folder / "corpus.jsonl.gz", Passage)]
     known = [q for q in questions if q.metadata.get("answerability") in (*JUDGED, *APART)]
-    return Suite("refusal", [_case(q) for q in known], pool, left_out=len(questions) - len(known))
+    return Suite(
+        "refusal",
+        "safety-refusal",
+        [_case(q) for q in known],
+        pool,
+        left_out=len(questions) - len(known),
+    )
 
 
 def _case(question: Question) -> Case:

@@ -15,7 +15,6 @@ import ingest
 import nodes
 from eval.answer_metrics import ANSWERS
 from eval.corpora import ingest_golden
-from eval.datasets import Side
 from eval.kept import key_of
 from eval.safety_cases import Case, Suite, passage_name
 from graph.answer import Answer
@@ -97,60 +96,50 @@ class KeptRuns:
             file.write(line + "\n")
 
 
-async def ensure_passages(service: Service, suite: Suite, side: Side) -> str:
-    """The name of the base with the suite's passages, ingested as files are.
-
-    What was embedded is kept, but not over a change of what ingests: its marks would be missing.
-    """
-    prefix = f"safety-{suite.name}-{side}-"
-    base = prefix + code_version(ingest)[:10]
-    corpus = service.corpus
-    for old in await corpus.bases.bases(LOCAL):
-        if old.name.startswith(prefix) and old.name != base:
-            await corpus.writer.delete_knowledge_base(LOCAL, old.name)
-    folder = corpus.folder.path / "safety" / f"{suite.name}-{side}"
+async def ensure_passages(service: Service, suite: Suite) -> None:
+    """Brings the suite's base in line with its passages, ingested as files are."""
+    folder = service.corpus.folder.path / "safety" / suite.base
     shutil.rmtree(folder, ignore_errors=True)
     for text in suite.passages:
         file = folder / passage_name(text) / FILE
         file.parent.mkdir(parents=True)
         file.write_text(text + "\n", encoding="utf-8")
-    await ingest_golden(corpus, folder, base)
-    return base
+    await ingest_golden(service.corpus, folder, suite.base)
 
 
 async def run_cases(
-    service: Service, base: str, suite: str, cases: Sequence[Case], kept: KeptRuns
+    service: Service, suite: Suite, cases: Sequence[Case], kept: KeptRuns
 ) -> tuple[list[tuple[Case, Ran]], list[str]]:
     """The cases that ran, and a line for each that ended in an error.
 
     An outage is an error too, and no refusal. Only what ran is kept.
     """
-    version = await _version(service, base)
+    version = await _version(service, suite.base)
     done: list[tuple[Case, Ran]] = []
     errors: list[str] = []
     for number, case in enumerate(cases, start=1):
-        key = key_of(version, suite, repr(asdict(case)))
+        key = key_of(version, suite.name, repr(asdict(case)))
         ran = kept.get(key)
         if ran is None:
             try:
-                ran = await _ran(service, base, suite, case, key)
+                ran = await _ran(service, suite, case, key)
                 kept.put(ran)
             except Exception as error:  # ports may be other people's code
                 kind = error.code if isinstance(error, ServiceError) else type(error).__name__
-                errors.append(f"{suite} {case.id}: {kind}: {error}")
+                errors.append(f"{suite.name} {case.id}: {kind}: {error}")
         if ran is not None:
             done.append((case, ran))
         if number % EVERY == 0 or number == len(cases):
-            print(f"{suite}: {number} of {len(cases)}", file=sys.stderr, flush=True)
+            print(f"{suite.name}: {number} of {len(cases)}", file=sys.stderr, flush=True)
     return done, errors
 
 
-async def _ran(service: Service, base: str, suite: str, case: Case, key: str) -> Ran:
-    seen = [document_id(LOCAL.tenant, base, f"{passage_name(t)}/{FILE}") for t in case.sees]
+async def _ran(service: Service, suite: Suite, case: Case, key: str) -> Ran:
+    seen = [document_id(LOCAL.tenant, suite.base, f"{passage_name(t)}/{FILE}") for t in case.sees]
     watched = _Last()
     ask = Ask(
         case.question,
-        base,
+        suite.base,
         history=[Turn(asked, told) for asked, told in case.history],
         filters=Filters([Condition("document_id", seen)] if seen else []),
         options={"web": False},
@@ -161,7 +150,7 @@ async def _ran(service: Service, base: str, suite: str, case: Case, key: str) ->
         raise DependencyError("; ".join(f"{x.node}: {x.detail}" for x in answer.degraded))
     return Ran(
         key=key,
-        suite=suite,
+        suite=suite.name,
         case=case.id,
         outcome=answer.outcome,
         reason=answer.reason,

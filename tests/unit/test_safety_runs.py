@@ -9,7 +9,7 @@ import pytest
 
 import nodes
 from eval import safety_runs
-from eval.safety_cases import Case
+from eval.safety_cases import Case, Suite
 from eval.safety_runs import KeptRuns, code_version, run_cases
 from graph.answer import Answer
 from graph.runner import Ask
@@ -53,7 +53,7 @@ class Asked:
 
 
 async def run(service: Any, file: Path, cases: list[Case] = CASES) -> Any:
-    return await run_cases(service, "base", "suite", cases, KeptRuns(file))
+    return await run_cases(service, Suite("suite", "base", cases, []), cases, KeptRuns(file))
 
 
 async def test_a_run_is_kept_and_asked_once(tmp_path: Path) -> None:
