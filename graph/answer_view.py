@@ -68,7 +68,7 @@ def _reason(answer: dict[str, Any]) -> Iterator[str]:
         reason = answer["reason"]
         yield f"Refused: {reason}: {REASONS.get(reason, '')}".rstrip(": ")
     else:
-        yield "Partial: the evidence is ambiguous; only what it supports is stated"
+        yield "Partial: the evidence is ambiguous, divided or not on every part; see the notes"
 
 
 def _searched(searched: dict[str, Any]) -> Iterator[str]:

@@ -52,7 +52,8 @@ async def check_grounding(
         ],
     }
     if state.draft and not judged.failed:
-        outcome = "answered" if has_correct(state.evidence) else "answered_partially"
+        whole = has_correct(state.evidence) and not state.reservations
+        outcome = "answered" if whole else "answered_partially"
         for sentence in state.draft:
             runtime.stream_writer({"type": "answer.delta", "text": shown(sentence)})
         return {

@@ -1,5 +1,8 @@
 """Citations: made from a passage, and checked against the stored text as it is now."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from ingest.documents import Candidate, quote_sha256
 from nodes.ports import Sources
 from nodes.state import Citation, Sentence
@@ -25,6 +28,27 @@ def cite(candidate: Candidate, start: int, end: int, n: int) -> Citation:
         url=candidate.url,
         source=chunk.metadata.get("source", ""),
     )
+
+
+def renumbered(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Citations numbered from 1 in the order they are read, one number for one quote."""
+    numbers: dict[tuple[str, int, int], int] = {}
+    told = []
+    for sentence in sentences:
+        citations = [
+            replace(c, n=numbers.setdefault((c.chunk_id, c.start, c.end), len(numbers) + 1))
+            for c in sentence.citations
+        ]
+        told.append(replace(sentence, citations=citations))
+    return told
+
+
+def named(candidate: Candidate) -> str:
+    """A source as a note names it: with its version and its date, where it has them."""
+    chunk = candidate.chunk
+    version, date = chunk.metadata.get("version"), chunk.metadata.get("effective")
+    parts = [chunk.title, f"version {version}" if version else "", f"of {date}" if date else ""]
+    return ", ".join(part for part in parts if part)
 
 
 def citations_problem(sentence: Sentence, sources: Sources) -> str:

@@ -6,6 +6,7 @@ from nodes.context import DEFAULTS, Context
 from nodes.evidence import usable
 from nodes.fallback import or_fallback
 from nodes.ports import Generator
+from nodes.settle import settle
 from nodes.state import Degraded, State, Update
 
 
@@ -31,13 +32,23 @@ async def generate(state: State, runtime: Runtime[Context], *, generator: Genera
             "degraded": [*state.degraded, *faults],
             "summary": {"error": failed},
         }
+    settled = settle(
+        state.standalone,
+        draft.sentences,
+        state.evidence,
+        by_date=bool(state.derived_filters.conditions),
+        rejected=state.rejected,
+    )
     notes = [Degraded("generate", draft.kind, draft.degraded, "")] if draft.degraded else []
     return {
-        "draft": draft.sentences,
+        "draft": settled.sentences,
+        "reservations": [settled.reservation] if settled.reservation else [],
         "degraded": [*state.degraded, *(note for note in notes if note not in state.degraded)],
         "summary": {
-            "sentences": [s.text for s in draft.sentences],
+            "sentences": [s.text for s in settled.sentences],
             "evidence": len(evidence),
             "without": state.rejected,
+            "disagreement": settled.reservation,
+            "older": settled.older,
         },
     }

@@ -54,14 +54,16 @@ class Grade:
     """`probability` that the passage contains what answers the question, in [0, 1]; None where
     there is no verdict. `signs` are the features it was made of, for the trace.
 
-    `stated` are the sentences that may be told in an answer, in order; None where the grader does
-    not judge sentences.
+    `sentences` are those of the passage that could state it, in order, each with its own
+    probability, and `stated` those of them that may be told in an answer; None where the grader
+    does not judge sentences.
     """
 
     verdict: Verdict
     probability: float | None
     signs: dict[str, float] = field(default_factory=dict)
     stated: list[Stated] | None = None
+    sentences: list[Stated] | None = None
 
 
 @dataclass(frozen=True)
@@ -179,6 +181,7 @@ class State:
     graded: a grade for each chunk id that was graded in any loop.
     evidence: graded correct or ambiguous in any loop, best first.
     new_chunks: how many candidates of the last search had not been graded before.
+    reservations: why the draft is no full answer, such as documents that disagree.
     """
 
     question: str = ""
@@ -200,6 +203,7 @@ class State:
     web_searched: bool = False
     web_sent: str = ""
     draft: list[Sentence] = field(default_factory=list)
+    reservations: list[str] = field(default_factory=list)
     supports: list[Support] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
     repairs: int = 0
@@ -245,6 +249,7 @@ class Update(TypedDict, total=False):
     web_searched: bool
     web_sent: str
     draft: list[Sentence]
+    reservations: list[str]
     supports: list[Support]
     rejected: list[str]
     repairs: int

@@ -10,7 +10,7 @@ from ingest.documents import Candidate
 from ingest.errors import ServiceError
 from ingest.sentences import sentence_spans
 from nodes import prompts
-from nodes.citations import cite
+from nodes.citations import cite, renumbered
 from nodes.ports import Draft, Generator
 from nodes.state import Citation, Evidence, Sentence
 from nodes.words import content_words
@@ -102,7 +102,7 @@ def sentences_of(reply: str, passages: Sequence[Candidate]) -> list[Sentence]:
         notes = [note_of(passages[n - 1]) for n in known]
         # Said here and not left to the model: nothing current states it.
         found.append(Sentence(text, citations, notes[0] if notes and all(notes) else ""))
-    return _renumbered(found)
+    return renumbered(found)
 
 
 def _cited_parts(reply: str) -> list[tuple[str, list[int]]]:
@@ -142,16 +142,3 @@ def _best_span(text: str, passage: str) -> tuple[int, int]:
         return len(words & theirs) - 0.01 * len(theirs)
 
     return max(sentence_spans(passage), key=shared, default=(0, len(passage)))
-
-
-def _renumbered(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Citations numbered from 1 in the order they are read, one number for one quote."""
-    numbers: dict[tuple[str, int, int], int] = {}
-    told = []
-    for sentence in sentences:
-        citations = []
-        for c in sentence.citations:
-            n = numbers.setdefault((c.chunk_id, c.start, c.end), len(numbers) + 1)
-            citations.append(Citation(**{**vars(c), "n": n}))
-        told.append(Sentence(sentence.text, citations, sentence.note))
-    return told

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 from graph.adapters.chat_model import ChatModel, NoVerdict
 from ingest.documents import Candidate
@@ -116,9 +117,10 @@ def _graded(scored: Grade | None, yes: float, upper: float, lower: float) -> Gra
         verdict = "correct"
     elif yes < lower:
         verdict = "incorrect"
-    signs = scored.signs if scored is not None else {}
-    stated = scored.stated if scored is not None else None
-    return Grade(verdict, yes, {**signs, "chat": round(yes, 4)}, stated)
+    if scored is None:
+        return Grade(verdict, yes, {"chat": round(yes, 4)})
+    signs = {**scored.signs, "chat": round(yes, 4)}
+    return replace(scored, verdict=verdict, probability=yes, signs=signs)
 
 
 def shown(candidate: Candidate) -> str:

@@ -8,6 +8,7 @@ from graph.adapters.answer_scorer import AnswerScorer
 from graph.adapters.grading import tellable
 from ingest.documents import Candidate
 from nodes.citations import cite
+from nodes.conflicts import Statement, contradict
 from nodes.ports import Draft
 from nodes.state import Evidence, Sentence, Stated
 from nodes.words import content_words, literals
@@ -61,7 +62,7 @@ class ExtractiveGenerator:
             for stated in sentences
         ]
         open_ones = [one for one in told if one.text not in rejected]
-        chosen = choose(_of_the_named(question, open_ones), limit)
+        chosen = choose(question, _of_the_named(question, open_ones), limit)
         return Draft([_cited(n, one) for n, one in enumerate(chosen, start=1)])
 
     async def _stated(self, question: str, evidence: Sequence[Evidence]) -> list[list[Stated]]:
@@ -80,7 +81,7 @@ def _of_the_named(question: str, told: list[Told]) -> list[Told]:
     return having if best in having else told
 
 
-def choose(told: Sequence[Told], limit: int) -> list[Told]:
+def choose(question: str, told: Sequence[Told], limit: int) -> list[Told]:
     """The best sentence, and those close to it that do not repeat it, best first."""
     ranked = sorted(
         told, key=lambda one: (-one.log_odds, one.candidate.chunk.chunk_id, one.stated.start)
@@ -89,14 +90,17 @@ def choose(told: Sequence[Told], limit: int) -> list[Told]:
     for one in ranked:
         if len(chosen) == limit or one.log_odds < ranked[0].log_odds - CLOSE:
             break
-        if not any(_same(one.text, other.text) for other in chosen):
+        if not any(_same(question, one, other) for other in chosen):
             chosen.append(one)
     return chosen
 
 
-def _same(one: str, other: str) -> bool:
-    a, b = set(content_words(one)), set(content_words(other))
-    return len(a & b) >= SAME * max(1, min(len(a), len(b)))
+def _same(question: str, one: Told, other: Told) -> bool:
+    """Whether one repeats the other: with another number in another document, it denies it."""
+    a, b = set(content_words(one.text)), set(content_words(other.text))
+    repeats = len(a & b) >= SAME * max(1, min(len(a), len(b)))
+    statements = (Statement(told.text, told.candidate) for told in (one, other))
+    return repeats and not contradict(question, *statements)
 
 
 def _cited(n: int, told: Told) -> Sentence:

@@ -48,7 +48,8 @@ class CalibratedGrader:
         if verdict == "correct" and not self._calibrated:
             verdict = "ambiguous"
         signs = {name: round(value, 4) for name, value in best.signs.items()}
-        return Grade(verdict, best.probability, signs, tellable(passage, upper))
+        read = None if verdict == "incorrect" else judged(passage)
+        return Grade(verdict, best.probability, signs, tellable(passage, upper), read)
 
     def _problem(self, passages: Sequence[ScoredPassage]) -> str:
         if not self._calibrated:
@@ -65,12 +66,17 @@ def tellable(passage: ScoredPassage, upper: float | None = None) -> list[Stated]
     if passage.model is None:
         return []
     bar = passage.model.upper if upper is None else min(upper, passage.model.upper)
-    stated = [
+    stated = judged(passage)
+    return stated if any(one.probability >= bar for one in stated) else []
+
+
+def judged(passage: ScoredPassage) -> list[Stated]:
+    """Every sentence that may state an answer, in order, with its probability."""
+    return [
         Stated(scored.sentence.start, scored.sentence.end, scored.probability)
         for scored in passage.sentences
         if scored.probability is not None
     ]
-    return stated if any(one.probability >= bar for one in stated) else []
 
 
 def verdict_of(probability: float, upper: float, lower: float) -> Verdict:

@@ -1,0 +1,117 @@
+"""What a sentence states as an answer: its values of the kind that a question asks for."""
+
+import re
+
+from nodes.answer_type import AnswerType, expected_type
+from nodes.words import ALL_STOP_WORDS, guess_language, stem, words
+
+_NUMBER_WORDS = {
+    word: str(number)
+    for number, row in enumerate(
+        """one ein eine einen einem einer un una uno|two zwei dos|three drei tres|four vier cuatro
+        |five fünf cinco|six sechs seis|seven sieben siete|eight acht ocho|nine neun nueve
+        |ten zehn diez|eleven elf once|twelve zwölf doce|thirteen dreizehn trece
+        |fourteen vierzehn catorce|fifteen fünfzehn quince""".split("|"),
+        start=1,
+    )
+    for word in row.split()
+} | {"twenty": "20", "zwanzig": "20", "veinte": "20", "thirty": "30", "dreißig": "30"}
+
+_UNITS = {
+    unit: name
+    for name, row in {
+        "second": "second seconds sec secs sekunde sekunden segundo segundos",
+        "minute": "minute minutes min mins minuten minuto minutos",
+        "hour": "hour hours hr hrs stunde stunden hora horas",
+        "day": "day days tag tage tagen werktage werktagen arbeitstage arbeitstagen día días dia",
+        "week": "week weeks woche wochen semana semanas",
+        "month": "month months monat monate monaten mes meses",
+        "year": "year years jahr jahre jahren año años",
+    }.items()
+    for unit in row.split()
+}
+_IN_DAYS = {"day": 1, "week": 7}
+_NEAR = 3
+"""Words after a number among which its unit of time stands: `5 full business days`."""
+
+NUMBER = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*")
+_THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+_ISO_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+")
+_NAME = re.compile(r"(?<![\w'’])[A-ZÀ-Þ][\w'’-]*")
+_OPENS = re.compile(r"(?:^|[.!?:;|]\s|[\"“(\n])\W*$")
+_NEGATED = re.compile(
+    r"\b(?:not|no|never|cannot|can['’]t|don['’]t|doesn['’]t|isn['’]t|aren['’]t|mustn['’]t|neither"
+    r"|forbidden|prohibited|excluded|nicht|kein\w*|nie|verboten|ausgeschlossen|nunca|ninguna?"
+    r"|prohibid\w+)\b",
+    re.IGNORECASE,
+)
+
+
+def stated_values(sentence: str, question: str) -> frozenset[str]:
+    """The values of the asked kind that the sentence states and the question does not.
+
+    Quantities with their unit of time (`day 14`), dates and other numbers, or names, each in one
+    spelling: two weeks and 14 days are the same. For a question of yes or no it is `yes` or `no`.
+    Empty where the sentence holds none: then nothing can be said about what it states.
+    """
+    kind = expected_type(question)
+    if kind == "yes_no":
+        return frozenset(["no" if _NEGATED.search(sentence) else "yes"])
+    if kind in ("duration", "amount", "date", "code"):
+        found = _quantities(sentence, kind) - _quantities(question, kind)
+        return frozenset(found)
+    asked = {stem(word) for word in words(question)}
+    return frozenset(name for name in names(sentence) if stem(name) not in asked)
+
+
+def _quantities(text: str, kind: AnswerType) -> set[str]:
+    tokens = [match.group().lower() for match in _TOKEN.finditer(_ISO_DATE.sub(" ", text))]
+    found = set(_ISO_DATE.findall(text)) if kind != "duration" else set()
+    for place, token in enumerate(tokens):
+        number = _plain(token) if token[0].isdigit() else _NUMBER_WORDS.get(token)
+        if number is None:
+            continue
+        unit = _unit(tokens[place + 1 : place + 1 + _NEAR])
+        if unit and kind in ("duration", "date"):
+            found.add(_timed(number, unit))
+        elif not unit and kind != "duration" and (token[0].isdigit() or number != "1"):
+            found.add(number)
+    return found
+
+
+def _unit(following: list[str]) -> str:
+    """The unit of time that comes before the next number, or nothing."""
+    for word in following:
+        if word[0].isdigit():
+            return ""
+        if word in _UNITS:
+            return _UNITS[word]
+    return ""
+
+
+def _timed(number: str, unit: str) -> str:
+    if unit in _IN_DAYS and number.isdigit():
+        return f"day {int(number) * _IN_DAYS[unit]}"
+    return f"{unit} {number}"
+
+
+def _plain(number: str) -> str:
+    """Without the marks between thousands and without a fraction of zeros; the point is a dot."""
+    if _THOUSANDS.fullmatch(number):
+        return re.sub(r"[.,]", "", number)
+    *whole, rest = re.split(r"[.,:]", number)
+    return f"{''.join(whole)}.{rest}" if whole and rest.strip("0") else "".join(whole) or rest
+
+
+def names(text: str) -> frozenset[str]:
+    """Words with a capital, but one alone where a sentence begins; German writes every noun so."""
+    if guess_language(text) == "de":
+        return frozenset()
+    found = list(_NAME.finditer(text))
+    kept: set[str] = set()
+    for place, match in enumerate(found):
+        alone = not (place + 1 < len(found) and found[place + 1].start() - match.end() == 1)
+        if not (alone and _OPENS.search(text[: match.start()])):
+            kept.update(words(match.group()))
+    return frozenset(kept - ALL_STOP_WORDS)

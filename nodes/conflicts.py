@@ -1,0 +1,113 @@
+"""When two passages state different answers to one question, and which of them is the newer."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ingest.documents import Candidate
+from nodes.answer_type import expected_type
+from nodes.answer_values import NUMBER, names, stated_values
+from nodes.words import content_words, guess_language, literals, stem, words
+
+SAME_SUBJECT = 0.6
+"""Share of the question's words that both speak of, of those that either does."""
+
+PARALLEL = 0.6
+"""Share of common words from which yes and no are said of the same thing."""
+
+COPIED = 0.7
+"""Share of common words from which two passages are one source, told twice."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence that answers from a passage; told by a generator, or its own words."""
+
+    text: str
+    candidate: Candidate
+
+
+def agree(question: str, one: Statement, other: Statement) -> bool:
+    """Whether they have an answer in common."""
+    return bool(stated_values(one.text, question) & stated_values(other.text, question))
+
+
+def contradict(question: str, one: Statement, other: Statement) -> bool:
+    """Whether two documents answer the same thing with nothing in common.
+
+    Where values cannot be read, or what the question names stands in one of them only, they are no
+    contradiction: a rule for Leipzig does not deny the one for Columbus.
+    """
+    if one.candidate.chunk.document_id == other.candidate.chunk.document_id:
+        return False
+    ours, theirs = stated_values(one.text, question), stated_values(other.text, question)
+    if not ours or not theirs or ours & theirs:
+        return False
+    if expected_type(question) == "yes_no" and _overlap(one.text, other.text) < PARALLEL:
+        return False
+    return _same_subject(question, one, other)
+
+
+def _same_subject(question: str, one: Statement, other: Statement) -> bool:
+    language = guess_language(question)
+    asked = {stem(word, language) for word in content_words(question)}
+    ours, theirs = (
+        asked & {stem(word, language) for word in words(_placed(x))} for x in (one, other)
+    )
+    if len(ours & theirs) < SAME_SUBJECT * max(1, len(ours | theirs)):
+        return False
+    named = {name.lower() for name in [*literals(question), *NUMBER.findall(question)]}
+    named |= names(question)
+    held = [{name for name in named if name in _placed(x).lower()} for x in (one, other)]
+    return held[0] == held[1]
+
+
+def _placed(statement: Statement) -> str:
+    chunk = statement.candidate.chunk
+    return f"{chunk.title} {chunk.heading} {statement.text}"
+
+
+def newer(one: Candidate, other: Candidate) -> bool:
+    """Whether metadata say that the first is the newer: its status, its date, or its version.
+
+    Versions are compared within one title only: version 5 of one document is not newer than
+    version 2026 of another.
+    """
+    ours, theirs = one.chunk.metadata, other.chunk.metadata
+    current = [meta.get("status", "current") == "current" for meta in (ours, theirs)]
+    if current[0] != current[1]:
+        return current[0]
+    dates = ours.get("effective"), theirs.get("effective")
+    if all(dates) and dates[0] != dates[1]:
+        return str(dates[0]) > str(dates[1])
+    same_title = _family(one.chunk.title) == _family(other.chunk.title)
+    return same_title and _version(ours.get("version")) > _version(theirs.get("version")) != ()
+
+
+def _version(version: str | None) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version or ""))
+
+
+def _family(title: str) -> list[str]:
+    """The words of a title without its version: `Refund Policy v3`, `Refund Policy (version 2)`."""
+    return [w for w in words(title) if w != "version" and not re.fullmatch(r"v?\d+", w)]
+
+
+def sources(candidates: Sequence[Candidate]) -> int:
+    """How many independent ones: a text that was copied counts once, and a document once."""
+    kept: list[Candidate] = []
+    for candidate in candidates:
+        if not any(_one_source(candidate, other) for other in kept):
+            kept.append(candidate)
+    return len(kept)
+
+
+def _one_source(one: Candidate, other: Candidate) -> bool:
+    same = one.chunk.document_id == other.chunk.document_id
+    return same or _overlap(one.chunk.text, other.chunk.text) >= COPIED
+
+
+def _overlap(one: str, other: str) -> float:
+    """The Jaccard index of the content words, in [0, 1]."""
+    a, b = set(content_words(one)), set(content_words(other))
+    return len(a & b) / max(1, len(a | b))

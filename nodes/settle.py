@@ -1,0 +1,156 @@
+"""Where documents answer differently: the newer is told, or each side with how many say it."""
+
+import math
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ingest.documents import Candidate
+from nodes.answer_values import stated_values
+from nodes.citations import cite, named, renumbered
+from nodes.conflicts import Statement, agree, contradict, newer, sources
+from nodes.state import Evidence, Sentence
+
+NEAR = 2.5
+"""Log odds below the told side's passage from which another passage has a say: 1 to 12."""
+
+SIDES = 3
+"""Sides that are told at most; an answer with more is no answer to anybody."""
+
+DISAGREE = "the documents disagree"
+QUOTED = 160
+"""Code points of an older text that a note repeats."""
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What is told, and why it is no full answer, or nothing. `older` were left out for a newer."""
+
+    sentences: list[Sentence]
+    reservation: str = ""
+    older: int = 0
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One answer: the sentences of the draft that give it, and every statement of it."""
+
+    told: list[Sentence]
+    statements: list[Statement]
+
+    @property
+    def best(self) -> Candidate:
+        return self.statements[0].candidate
+
+
+def settle(
+    question: str,
+    told: Sequence[Sentence],
+    evidence: Sequence[Evidence],
+    *,
+    by_date: bool,
+    rejected: Sequence[str] = (),
+) -> Settled:
+    """The draft with the other side, where the evidence has one that was left out.
+
+    With `by_date` a side that another is newer than is not told; the newer one's note says what it
+    says. Else all sides are told, documents before the web and then the one that more independent
+    sources give, and each note says how many do: no side alone as plain fact.
+    """
+    sides, beside = _sides(question, told, evidence, rejected)
+    if len(sides) < 2:
+        return Settled(list(told))
+    standing = [s for s in sides if not (by_date and any(newer(o.best, s.best) for o in sides))]
+    older = [side for side in sides if side not in standing]
+    standing.sort(key=lambda side: (_of_the_web(side), -_count(side)))
+    del standing[SIDES:]
+    total = sum(map(_count, standing))
+    lines: list[Sentence] = []
+    for side in standing:
+        notes = [_newer_than(o) for o in older if newer(side.best, o.best)]
+        if len(standing) > 1:
+            notes.append(f"{DISAGREE}, {_count(side)} of {total} say this")
+        first, *more = side.told or [_quoted(side.statements[0])]
+        note = "; ".join(filter(None, [first.note, *notes]))
+        lines += [replace(first, note=note), *more]
+    kept = renumbered([*lines, *beside])
+    return Settled(kept, DISAGREE if len(standing) > 1 else "", len(older))
+
+
+def _sides(
+    question: str, told: Sequence[Sentence], evidence: Sequence[Evidence], rejected: Sequence[str]
+) -> tuple[list[_Side], list[Sentence]]:
+    """The answers that deny each other, the draft's first, and what of the draft is in none."""
+    places = {e.candidate.chunk.chunk_id: e.candidate for e in evidence}
+    sides: list[_Side] = []
+    beside: list[Sentence] = []
+    for sentence in told:
+        cited = [places[c.chunk_id] for c in sentence.citations if c.chunk_id in places]
+        statements = [Statement(sentence.text, candidate) for candidate in cited]
+        values = stated_values(sentence.text, question)
+        side = _joined(question, sides, statements) if statements and values else None
+        if side is None:
+            beside.append(sentence)
+        else:
+            side.told.append(sentence)
+    if sides:
+        heard = {s.candidate.chunk.document_id for side in sides for s in side.statements}
+        for statement in _others(question, sides[0], evidence):
+            if (
+                statement.candidate.chunk.document_id not in heard
+                and statement.text not in rejected
+            ):
+                _joined(question, sides, [statement])
+    return sides, beside
+
+
+def _joined(question: str, sides: list[_Side], statements: list[Statement]) -> _Side | None:
+    """The side that they belong to, a new one where they deny all others; None where neither."""
+    first = statements[0]
+    for side in sides:
+        if agree(question, first, side.statements[0]):
+            side.statements.extend(statements)
+            return side
+    if all(contradict(question, first, side.statements[0]) for side in sides):
+        sides.append(_Side([], list(statements)))
+        return sides[-1]
+    return None
+
+
+def _others(question: str, lead: _Side, evidence: Sequence[Evidence]) -> list[Statement]:
+    """What each passage states, the most probable first: its best sentence that holds a value."""
+    grades = {e.candidate.chunk.chunk_id: e.grade.probability or 0.0 for e in evidence}
+    bar = _log_odds(max(grades[s.candidate.chunk.chunk_id] for s in lead.statements)) - NEAR
+    found: list[tuple[float, Statement]] = []
+    for e in evidence:
+        text = e.candidate.chunk.text
+        for one in e.grade.sentences or []:
+            statement = Statement(text[one.start : one.end], e.candidate)
+            if _log_odds(one.probability) >= bar and stated_values(statement.text, question):
+                found.append((one.probability, statement))
+    found.sort(key=lambda pair: (-pair[0], pair[1].candidate.chunk.chunk_id))
+    return [statement for _, statement in found]
+
+
+def _log_odds(probability: float) -> float:
+    inside = min(max(probability, 1e-9), 1 - 1e-9)
+    return math.log(inside / (1 - inside))
+
+
+def _of_the_web(side: _Side) -> bool:
+    return all(statement.candidate.url for statement in side.statements)
+
+
+def _count(side: _Side) -> int:
+    return sources([statement.candidate for statement in side.statements])
+
+
+def _quoted(statement: Statement) -> Sentence:
+    start = statement.candidate.chunk.text.index(statement.text)
+    citation = cite(statement.candidate, start, start + len(statement.text), 1)
+    return Sentence(statement.text, [citation])
+
+
+def _newer_than(side: _Side) -> str:
+    said = textwrap.shorten(side.statements[0].text, QUOTED, placeholder=" …")
+    return f"newer than {named(side.best)}, which says “{said}”"

@@ -1,0 +1,90 @@
+"""Which passages deny each other, which is newer, and how many sources there are."""
+
+import pytest
+
+from ingest.documents import Candidate
+from nodes.conflicts import Statement, contradict, newer, sources
+from tests.fakes import a_chunk
+
+HOW_LONG = "How long do refunds take?"
+FIVE = "Refunds take 5 business days after the check."
+
+
+def passage(name: str, text: str = FIVE, title: str = "", **metadata: str) -> Candidate:
+    return Candidate(a_chunk(name, text, title=title or name, metadata=metadata), {})
+
+
+def denied(question: str, one: str, other: str, *, titles: tuple[str, str] = ("a", "b")) -> bool:
+    first, second = (
+        Statement(text, passage(name, text, title))
+        for name, text, title in zip("ab", (one, other), titles, strict=True)
+    )
+    assert contradict(question, first, second) == contradict(question, second, first)
+    return contradict(question, first, second)
+
+
+def test_another_number_for_the_same_thing_is_a_contradiction() -> None:
+    assert denied(HOW_LONG, FIVE, "Refunds take 14 days.")
+    assert not denied(HOW_LONG, FIVE, "Refunds take five days.")
+    assert not denied(HOW_LONG, FIVE, "Refunds take a while.")
+
+
+def test_another_subject_is_none() -> None:
+    assert not denied("How long is the warranty on tags?", "The warranty on tags is 2 years.",
+                      "Gateways are kept for 3 years.")  # fmt: skip
+
+
+def test_what_the_question_names_must_stand_in_both() -> None:
+    question = "What does a lost badge cost in Columbus?"
+    here, there = "A lost badge costs USD 15.", "A lost badge costs EUR 10."
+    assert not denied(question, here, there, titles=("Office Columbus", "Office Leipzig"))
+    assert denied(question, here, there, titles=("Office Columbus", "Columbus FAQ"))
+
+
+def test_yes_and_no_only_of_the_same_words() -> None:
+    question = "May opened hardware be returned?"
+    assert denied(
+        question, "Opened hardware may be returned.", "Opened hardware may not be returned."
+    )
+    assert not denied(
+        question, "Opened hardware may be returned.", "No RMA number, no check of the hardware."
+    )
+
+
+def test_a_document_does_not_deny_itself() -> None:
+    one = passage("a", f"{FIVE} Refunds take 14 days.")
+    assert not contradict(HOW_LONG, Statement(FIVE, one), Statement("Refunds take 14 days.", one))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_newer"),
+    [
+        ({}, {"status": "superseded"}, True),
+        ({"status": "current"}, {"status": "draft", "effective": "2027-01-01"}, True),
+        ({"effective": "2026-03-01"}, {"effective": "2023-09-01"}, True),
+        ({"version": "3.10"}, {"version": "3.9"}, True),
+        ({"version": "3"}, {"version": "3"}, False),
+        ({"version": "3"}, {}, False),
+        ({}, {}, False),
+    ],
+)
+def test_newer_by_status_then_date_then_version(
+    one: dict[str, str], other: dict[str, str], is_newer: bool
+) -> None:
+    first, second = (passage(n, title="Refunds", **m) for n, m in (("a", one), ("b", other)))
+    assert newer(first, second) is is_newer
+    assert not newer(second, first)
+
+
+def test_versions_of_different_titles_are_not_compared() -> None:
+    assert not newer(passage("a", title="Prices", version="5"), passage("b", version="2"))
+    old, new = ("Refund Policy (version 2)", "2"), ("Refund Policy v3", "3")
+    assert newer(
+        passage("b", title=new[0], version=new[1]), passage("a", title=old[0], version="2")
+    )
+
+
+def test_a_copy_is_no_second_source() -> None:
+    copies = [passage(f"p{n}", f"{FIVE} Page {n}.") for n in range(5)]
+    assert sources(copies) == 1
+    assert sources([*copies, passage("own", "After the goods were seen it takes 5 days.")]) == 2
