@@ -24,6 +24,7 @@ from nodes.state import (
     SourceSpan,
     Spent,
     State,
+    Stated,
     Support,
     TraceEntry,
     Turn,
@@ -46,13 +47,18 @@ FULL = State(
     wide=True,
     candidates=[CANDIDATE],
     candidates_seen=["a"],
-    graded={"a": dataclasses.replace(a_grade("correct"), signs={"dense": 0.5})},
+    graded={
+        "a": dataclasses.replace(
+            a_grade("correct"), signs={"dense": 0.5}, sentences=[Stated(0, 4, 0.5)]
+        )
+    },
     evidence=[Evidence(CANDIDATE, a_grade("ambiguous"), 2)],
     new_chunks=1,
     loops_over="no technique left",
     web_searched=True,
     web_sent="sent",
     draft=[Sentence("text", [a_citation(CANDIDATE.chunk)], "a note")],
+    reservations=["the documents disagree"],
     supports=[Support("text", "supported", 1.0, "", SourceSpan("d", "r", 0, 4))],
     rejected=["other"],
     repairs=1,

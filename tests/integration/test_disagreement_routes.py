@@ -1,0 +1,58 @@
+"""A run whose documents answer differently ends in both answers, and is partial."""
+
+from dataclasses import replace
+
+from ingest.documents import Candidate
+from nodes.ports import GradedPassages
+from nodes.state import State, Stated
+from tests.fakes import FakeGrader, FakeIndex, a_candidate, a_chunk, a_grade
+from tests.runs import ports, route, run
+
+QUESTION = "How long do refunds take?"
+FIVE = a_candidate("five", "Refunds take 5 days.")
+
+
+def said(text: str, **metadata: str) -> Candidate:
+    return Candidate(a_chunk("other", text, metadata=metadata), {"fused": 0.5})
+
+
+async def answered(*found: Candidate, weaker: bool = False) -> State:
+    """Only the first sentence fits into the answer; the others are `weaker` evidence or not."""
+
+    def graded(candidates: list[Candidate]) -> GradedPassages:
+        verdicts = ["correct", *["ambiguous" if weaker else "correct"] * (len(candidates) - 1)]
+        return GradedPassages(
+            [
+                replace(a_grade(verdict), sentences=[Stated(0, len(c.chunk.text), 0.8)])
+                for verdict, c in zip(verdicts, candidates, strict=True)
+            ]
+        )
+
+    index = FakeIndex(list(found))
+    return await run(ports(index=index, grader=FakeGrader(graded)), QUESTION, sentences=1)
+
+
+async def test_both_answers_are_told_and_the_outcome_is_partial() -> None:
+    for weaker in (False, True):
+        state = await answered(FIVE, said("Refunds take 14 days."), weaker=weaker)
+        assert [s.text for s in state.draft] == ["Refunds take 5 days.", "Refunds take 14 days."]
+        assert [s.verdict for s in state.supports] == ["supported", "supported"]
+        assert state.outcome == "answered_partially"
+        assert route(state).endswith("grade generate check")
+        (summary,) = [entry.summary for entry in state.trace if entry.node == "generate"]
+        assert summary["disagreement"] == "the documents disagree"
+
+
+async def test_the_newer_document_is_a_whole_answer() -> None:
+    state = await answered(FIVE, said("Refunds take 14 days.", effective="2020-01-01"))
+    assert state.outcome == "answered_partially"  # the other has no date
+    old = said("Refunds take 14 days.", effective="2020-01-01", version="2")
+    new = Candidate(replace(FIVE.chunk, metadata={"effective": "2026-01-01"}), FIVE.scores)
+    state = await answered(new, old)
+    assert (state.outcome, len(state.draft)) == ("answered", 1)
+    assert "newer than other, version 2, of 2020-01-01" in state.draft[0].note
+
+
+async def test_documents_that_agree_are_a_whole_answer() -> None:
+    state = await answered(FIVE, said("You have the refund after five days."))
+    assert (state.outcome, state.reservations) == ("answered", [])
