@@ -1,29 +1,25 @@
-"""Checks every sentence against the text it cites, and decides whether the answer may be given."""
+"""Checks every sentence against the text it cites, tells those that stand, and decides whether
+they may be the answer."""
 
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from langgraph.runtime import Runtime
 
-from nodes.citations import citations_problem
+from nodes.answer_type import expected_type, holds_type
+from nodes.citations import citation_faults, renumbered
 from nodes.context import DEFAULTS, Context
 from nodes.evidence import has_correct
 from nodes.fallback import or_fallback
 from nodes.ports import GroundingChecker, Sources, SourceTexts
-from nodes.state import Sentence, State, Support, Update
-from nodes.web_search import WEB_REVISION
-
-STRICT = 0.9
-"""Support that a sentence needs where only ambiguous evidence stands behind it, in [0, 1]."""
+from nodes.state import Degraded, Sentence, State, Support, Update
+from nodes.verdicts import judged, rejected, sources_of, stages, unjudged
+from nodes.words import content_words
 
 REPAIRS = 1
 
-
-@dataclass(frozen=True)
-class Judged:
-    """The verdicts in the order of the sentences, and the sentences that failed."""
-
-    supports: list[Support]
-    failed: list[str]
+NODE = "check_grounding"
 
 
 async def check_grounding(
@@ -33,40 +29,34 @@ async def check_grounding(
     checker: GroundingChecker,
     texts: SourceTexts,
 ) -> Update:
-    """Outcome answered or answered_partially where every sentence stands; else what failed is
-    rejected, for one repair. A check that cannot run fails closed."""
+    """Outcome answered or answered_partially where what stands answers. What fails is rejected, for
+    one repair, and dropped where that fails too; what stands is kept.
+
+    A sentence is told as soon as it stands, and stays in the answer: none is told before one that
+    stands could be the answer. A check that cannot run fails closed: what it left open is dropped.
+    """
     context = runtime.context or DEFAULTS
-    judged, faults = await or_fallback(
-        _judge(state, context, checker, texts), None, node="check_grounding", fallback="declined"
+    draft = _fresh(state)
+    telling = _Telling(state, draft, runtime)
+    read, faults = await or_fallback(
+        sources_of(state, draft, context, texts), None, node=NODE, fallback="declined"
     )
-    degraded = [*state.degraded, *faults]
-    if judged is None:
-        failed = "the answer could not be checked"
-        return {"failed": failed, "degraded": degraded, "summary": {"error": failed}}
-    summary = {
-        "supported": len(judged.supports) - len(judged.failed),
-        "failed": [
-            {"sentence": s.sentence, "problem": s.problem}
-            for s in judged.supports
-            if not s.supported
-        ],
-    }
-    if state.draft and not judged.failed:
-        whole = has_correct(state.evidence) and not state.reservations
-        outcome = "answered" if whole else "answered_partially"
-        for sentence in state.draft:
-            runtime.stream_writer({"type": "answer.delta", "text": shown(sentence)})
-        return {
-            "supports": judged.supports,
-            "outcome": outcome,  # type: ignore[typeddict-item]
-            "summary": summary,
-        }
-    return {
-        "supports": judged.supports,
-        "rejected": [*state.rejected, *judged.failed],
-        "repairs": state.repairs + 1,
-        "summary": summary | ({} if state.draft else {"failed": "no sentence answers"}),
-    }
+    sources = read or Sources()
+    verdicts: dict[int, Support] = {}
+    for stage in stages(checker):
+        left = [n for n in range(len(draft)) if n not in verdicts]
+        if not left or faults:
+            break
+        found, faults = await or_fallback(
+            judged(stage, state, [draft[n] for n in left], sources),
+            [],
+            node=NODE,
+            fallback="what was not judged is not told",
+        )
+        verdicts |= {n: v for n, v in zip(left, found, strict=False) if v is not None}
+        telling.tell(verdicts)
+    supports = [verdicts.get(n) or unjudged(sentence) for n, sentence in enumerate(draft)]
+    return _decided(state, draft, supports, sources, faults, telling)
 
 
 def shown(sentence: Sentence) -> str:
@@ -75,55 +65,96 @@ def shown(sentence: Sentence) -> str:
     return note + sentence.text + "".join(f" [{c.n}]" for c in sentence.citations)
 
 
-async def _judge(
-    state: State, context: Context, checker: GroundingChecker, texts: SourceTexts
-) -> Judged:
-    sources = await _sources(state, context, texts)
-    supports = await checker.check(state.standalone, state.draft, sources)
-    if [s.sentence for s in supports] != [s.text for s in state.draft]:
-        raise ValueError("the checker's verdicts are not on the sentences it was given")
-    verified = [
-        _verified(support, sentence, sources)
-        for support, sentence in zip(supports, state.draft, strict=True)
-    ]
-    bar = 0.0 if has_correct(state.evidence) else STRICT
-    judged = [support if _stands(support, bar) else _failed(support, bar) for support in verified]
-    return Judged(judged, [s.sentence for s in judged if not s.supported])
+def answers(question: str, sentences: Sequence[Sentence]) -> bool:
+    """Whether one of them holds the kind of answer that was asked for: what is left of a draft
+    need not."""
+    kind = expected_type(question)
+    return any(holds_type(sentence.text, kind) for sentence in sentences)
 
 
-def _stands(support: Support, bar: float) -> bool:
-    return support.supported and support.probability >= bar
+class _Telling:
+    """Streams what stands, each sentence once, as soon as it cannot be taken back any more."""
+
+    def __init__(self, state: State, draft: Sequence[Sentence], runtime: Runtime[Context]) -> None:
+        self._state = state
+        self._draft = draft
+        self._write = runtime.stream_writer
+        self._told: set[int] = set()
+        self._first = len(state.kept) + len(state.rejected)
+        if answers(state.standalone, state.kept):
+            self._told |= set(range(len(state.kept)))
+
+    def tell(self, verdicts: Mapping[int, Support], *, final: bool = False) -> None:
+        """All that stand so far, where they answer or the answer is `final`. `index` orders the
+        sentences; it counts those that were dropped."""
+        standing = dict(enumerate(self._state.kept))
+        standing |= {self._first + n: self._draft[n] for n, v in verdicts.items() if v.supported}
+        if not final and not answers(self._state.standalone, list(standing.values())):
+            return
+        for index in sorted(standing.keys() - self._told):
+            text = shown(standing[index])
+            self._write({"type": "answer.delta", "text": text, "index": index})
+            self._told.add(index)
 
 
-def _failed(support: Support, bar: float) -> Support:
-    """Not supported, and why: a sentence may fail on the stricter bar alone."""
-    if not support.supported:
-        return replace(support, problem=support.problem or "the check gave no reason")
-    problem = f"its support, {support.probability:.2f}, is not the {bar:g} that is needed here"
-    return replace(support, verdict="unsupported", problem=problem)
+def _fresh(state: State) -> list[Sentence]:
+    """The draft; of a repair, what says more than is kept, with citation numbers of its own."""
+    if not state.kept:
+        return state.draft
+    known = [set(content_words(sentence.text)) for sentence in state.kept]
+    more = [s for s in state.draft if not any(set(content_words(s.text)) <= k for k in known)]
+    return renumbered(more, beside=state.kept)
 
 
-def _verified(support: Support, sentence: Sentence, sources: Sources) -> Support:
-    """No checker's word stands for a citation: where it points is read here, every time."""
-    problem = citations_problem(sentence, sources)
-    return replace(support, verdict="unsupported", problem=problem) if problem else support
-
-
-async def _sources(state: State, context: Context, texts: SourceTexts) -> Sources:
-    """The texts as they are stored now: a document deleted since retrieval is not among them."""
-    cited = {(c.document_id, c.revision) for sentence in state.draft for c in sentence.citations}
-    web = {
-        (e.candidate.chunk.document_id, WEB_REVISION): e.candidate.chunk.text
-        for e in state.evidence
-        if e.candidate.url
+def _decided(
+    state: State,
+    draft: Sequence[Sentence],
+    supports: Sequence[Support],
+    sources: Sources,
+    faults: Sequence[Degraded],
+    telling: _Telling,
+) -> Update:
+    pairs = list(zip(draft, supports, strict=True))
+    failed = [(sentence, support) for sentence, support in pairs if not support.supported]
+    kept = [*state.kept, *(sentence for sentence, support in pairs if support.supported)]
+    standing = [*state.supports, *(support for support in supports if support.supported)]
+    update: Update = {
+        "kept": kept,
+        "supports": standing,
+        "degraded": [*state.degraded, *faults],
+        "summary": _summary(draft, supports, sources, faults),
     }
-    found: dict[tuple[str, str], str] = {}
-    for document, revision in cited:
-        text = (
-            web.get((document, revision))
-            if revision == WEB_REVISION
-            else await texts.text(context.scope, state.knowledge_base, document, revision)
-        )
-        if text is not None:
-            found[document, revision] = text
-    return Sources(found)
+    may_repair = bool(draft) and not faults and state.repairs < REPAIRS
+    if (draft and not failed) or (not may_repair and answers(state.standalone, kept)):
+        telling.tell(dict(enumerate(supports)), final=True)
+        partial = faults or state.reservations or not has_correct(state.evidence)
+        update["outcome"] = "answered_partially" if partial else "answered"
+        update["draft"] = kept
+        return update
+    if faults:
+        update["failed"] = "the answer could not be checked"
+        update["summary"]["error"] = update["failed"]
+        return update
+    if not draft:
+        update["summary"]["failed"] = "no sentence answers"
+    update["rejected"] = [*state.rejected, *(rejected(*pair, sources) for pair in failed)]
+    update["repairs"] = state.repairs + 1
+    return update
+
+
+def _summary(
+    draft: Sequence[Sentence],
+    supports: Sequence[Support],
+    sources: Sources,
+    faults: Sequence[Degraded],
+) -> dict[str, Any]:
+    # Where the texts could not be read, nothing is known of the citations.
+    read = [] if faults and not sources.texts else draft
+    counted = Counter(fault for one in read for fault in citation_faults(one, sources))
+    return {
+        "supported": sum(support.supported for support in supports),
+        "failed": [
+            {"sentence": s.sentence, "problem": s.problem} for s in supports if not s.supported
+        ],
+        **({"citation_faults": dict(counted)} if counted else {}),
+    }

@@ -1,11 +1,28 @@
 """Citations: made from a passage, and checked against the stored text as it is now."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
+from typing import Literal
 
 from ingest.documents import Candidate, quote_sha256
 from nodes.ports import Sources
 from nodes.state import Citation, Sentence
+
+Fault = Literal["uncited", "altered", "stale", "misattributed", "stitched", "fabricated"]
+SAID: dict[Fault, str] = {
+    "uncited": "no citation",
+    "altered": "the quote is not the one that was cited",
+    "stale": "the document was changed or deleted since it was read",
+    "misattributed": "the quote does not stand at its offsets, but elsewhere",
+    "stitched": "pieces of the quote stand, but not together",
+    "fabricated": "the quote stands nowhere in what was read",
+}
+PIECE = 3
+"""Words that a piece of a stitched quote has at least: shorter ones stand everywhere."""
+
+WORD = re.compile(r"\w+")
 
 
 def cite(candidate: Candidate, start: int, end: int, n: int) -> Citation:
@@ -30,15 +47,17 @@ def cite(candidate: Candidate, start: int, end: int, n: int) -> Citation:
     )
 
 
-def renumbered(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Citations numbered from 1 in the order they are read, one number for one quote."""
-    numbers: dict[tuple[str, int, int], int] = {}
+def renumbered(sentences: Sequence[Sentence], beside: Sequence[Sentence] = ()) -> list[Sentence]:
+    """Citations numbered in the order they are read, one number for one quote; those of the
+    sentences `beside` are not given again."""
+    numbers = {_quoted(c): c.n for sentence in beside for c in sentence.citations}
+    taken = set(numbers.values())
+    free = (n for n in count(1) if n not in taken)
     told = []
     for sentence in sentences:
-        citations = [
-            replace(c, n=numbers.setdefault((c.chunk_id, c.start, c.end), len(numbers) + 1))
-            for c in sentence.citations
-        ]
+        places = dict.fromkeys(map(_quoted, sentence.citations))
+        numbers |= {place: next(free) for place in places if place not in numbers}
+        citations = [replace(c, n=numbers[_quoted(c)]) for c in sentence.citations]
         told.append(replace(sentence, citations=citations))
     return told
 
@@ -51,21 +70,81 @@ def named(candidate: Candidate) -> str:
     return ", ".join(part for part in parts if part)
 
 
+def _quoted(citation: Citation) -> tuple[str, int, int]:
+    return (citation.chunk_id, citation.start, citation.end)
+
+
 def citations_problem(sentence: Sentence, sources: Sources) -> str:
-    """What is wrong with the citations of a sentence, or nothing; it must have one."""
-    problems = [citation_problem(citation, sources) for citation in sentence.citations]
-    return next((problem for problem in problems if problem), "") if problems else "no citation"
+    """What is wrong with the citations of a sentence, by name, or nothing; it must have one."""
+    faults = citation_faults(sentence, sources)
+    return said(faults[0]) if faults else ""
+
+
+def citation_faults(sentence: Sentence, sources: Sources) -> list[Fault]:
+    """The faults of all its citations; `uncited` where it has none."""
+    if not sentence.citations:
+        return ["uncited"]
+    found = (citation_fault(citation, sources) for citation in sentence.citations)
+    return [fault for fault in found if fault is not None]
 
 
 def citation_problem(citation: Citation, sources: Sources) -> str:
-    """What is wrong with a citation, or nothing."""
+    """What is wrong with a citation, by name, or nothing."""
+    fault = citation_fault(citation, sources)
+    return said(fault) if fault else ""
+
+
+def said(fault: Fault) -> str:
+    return f"{fault}: {SAID[fault]}"
+
+
+def citation_fault(citation: Citation, sources: Sources) -> Fault | None:
+    """None where the stored text says exactly the quote at its offsets; else which fault it is."""
     text = sources.texts.get((citation.document_id, citation.revision))
-    if text is None:
-        return "the cited document no longer answers"
-    if not 0 <= citation.start < citation.end <= len(text):
-        return "the offsets lie outside the document"
-    if text[citation.start : citation.end] != citation.quote:
-        return "the quote does not stand at its offsets"
-    if quote_sha256(citation.quote) != citation.quote_sha256:
-        return "the quote was altered"
-    return ""
+    if text is not None and _says(text, citation.quote, citation.start, citation.end):
+        return None if quote_sha256(citation.quote) == citation.quote_sha256 else "altered"
+    if _was_there(citation, sources):
+        return "stale"
+    read = [_plain(one) for one in (*sources.texts.values(), *(p.text for p in sources.passages))]
+    quote = _plain(citation.quote)
+    if quote and any(quote in one for one in read):
+        return "misattributed"
+    if quote and _stitched(quote, read):
+        return "stitched"
+    # Where nothing is known of what was read, the document may have said it.
+    return "stale" if text is None and not sources.passages else "fabricated"
+
+
+def _says(text: str, quote: str, start: int, end: int) -> bool:
+    return 0 <= start < end <= len(text) and text[start:end] == quote
+
+
+def _was_there(citation: Citation, sources: Sources) -> bool:
+    """Whether a passage, as it was found, said the quote at these offsets."""
+    return any(
+        (p.document_id, p.revision) == (citation.document_id, citation.revision)
+        and _says(p.text, citation.quote, citation.start - p.start, citation.end - p.start)
+        for p in sources.passages
+    )
+
+
+def _plain(text: str) -> str:
+    """Words alone: neither case, nor marks, nor line breaks make another quote."""
+    return f" {' '.join(WORD.findall(text.casefold()))} "
+
+
+def _stitched(quote: str, read: Sequence[str]) -> bool:
+    """Whether it can be cut into pieces that each stand somewhere, of at least PIECE words."""
+    words, cuts, end = quote.split(), {0}, 0
+    for start in range(len(words)):
+        end = max(start, end)  # one word fewer in front reaches at least as far
+        while end < len(words) and _stands(words[start : end + 1], read):
+            end += 1
+        if start in cuts:
+            cuts |= set(range(start + PIECE, end + 1))
+    return len(words) in cuts
+
+
+def _stands(words: Sequence[str], read: Sequence[str]) -> bool:
+    piece = f" {' '.join(words)} "
+    return any(piece in one for one in read)

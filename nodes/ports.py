@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from ingest.documents import Candidate
+from ingest.documents import Candidate, Chunk
 from ingest.filters import Filters
 from ingest.index import Fusion
 from ingest.scope import Scope
-from nodes.state import Evidence, Grade, Sentence, Support, Turn
+from nodes.state import Evidence, Grade, Rejected, Sentence, Support, Turn
 
 
 class Retriever(Protocol):
@@ -112,7 +112,11 @@ class Draft:
 
 
 class Generator(Protocol):
-    """Writes an answer from the evidence, citing it. `rejected` sentences must not come again."""
+    """Writes an answer from the evidence, citing it.
+
+    In a repair, `rejected` are the sentences that must not come again, each with what speaks
+    against it, and `kept` those that are told in any case: what is written stands beside them.
+    """
 
     async def generate(
         self,
@@ -120,15 +124,18 @@ class Generator(Protocol):
         evidence: Sequence[Evidence],
         *,
         limit: int,
-        rejected: Sequence[str],
+        rejected: Sequence[Rejected],
+        kept: Sequence[Sentence],
     ) -> Draft: ...
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The stored texts that citations point into: by (document id, revision)."""
+    """The stored texts that citations point into, by (document id, revision), as they are now, and
+    the passages of the evidence as they were found."""
 
     texts: dict[tuple[str, str], str] = field(default_factory=dict)
+    passages: list[Chunk] = field(default_factory=list)
 
 
 class SourceTexts(Protocol):
@@ -145,3 +152,14 @@ class GroundingChecker(Protocol):
     async def check(
         self, question: str, sentences: Sequence[Sentence], sources: Sources
     ) -> list[Support]: ...
+
+
+@runtime_checkable
+class StagedChecker(GroundingChecker, Protocol):
+    """A checker that settles the clear sentences first, so that they are told before `check`, which
+    may call a model, has judged the others in one round."""
+
+    async def settled(
+        self, question: str, sentences: Sequence[Sentence], sources: Sources
+    ) -> list[Support | None]:
+        """The verdicts in the order given; None for what is left to `check`."""

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
-from nodes.state import Turn
+from nodes.state import Rejected, Turn
 
-PROMPT_VERSION = "1"
+PROMPT_VERSION = "2"
 """Grows with every change of a prompt; the trace has it."""
 
 Message = tuple[str, str]
@@ -87,8 +87,15 @@ def claims_supported(
     return [("system", system), ("human", f"{_numbered(passages)}\n{listed}")]
 
 
-def answer(question: str, passages: Sequence[str], rejected: Sequence[str]) -> list[Message]:
-    """Answered by sentences with [n], one a line, or NO_ANSWER. One worked example."""
+def answer(
+    question: str,
+    passages: Sequence[str],
+    rejected: Sequence[Rejected] = (),
+    kept: Sequence[str] = (),
+) -> list[Message]:
+    """Answered by sentences with [n], one a line, or NO_ANSWER. One worked example.
+
+    In a repair the model reads what speaks against each rejected sentence, and what stays."""
     system = (
         "You answer questions from numbered passages alone. "
         f"{DATA} Write one to four short sentences, each on its own line and each ending with the "
@@ -100,14 +107,17 @@ def answer(question: str, passages: Sequence[str], rejected: Sequence[str]) -> l
         "The garage opens at 6:30 and closes at 22:00. Permits cost EUR 40 a month.",
         "Bicycles are kept behind the canteen.",
     ]
-    avoid = "".join(f"\nDo not say: {_safe(sentence)}" for sentence in rejected)
+    told = [_refuted(one) for one in rejected]
+    told += [f"Told already, not to be repeated: {_safe(sentence)}" for sentence in kept]
+    if kept:
+        told.append(f"Write only what takes the place of what was wrong, or {NO_ANSWER}.")
     return [
         ("system", system),
         ("human", f"{_numbered(example)}\n{_question('When does the garage close?')}"),
         ("ai", "The garage closes at 22:00. [1]"),
         ("human", f"{_numbered(example)}\n{_question('Who is the head of the canteen?')}"),
         ("ai", NO_ANSWER),
-        ("human", f"{_numbered(passages)}\n{_question(question)}{avoid}"),
+        ("human", "\n".join([_numbered(passages), _question(question), *told])),
     ]
 
 
@@ -159,6 +169,11 @@ def drafted(sentence: str, place: str, value: str) -> list[Message]:
     )
     asked = f"{_numbered([f'{place}: {sentence}'])}\nThe answer: {_safe(value)}"
     return [("system", system), ("human", asked)]
+
+
+def _refuted(rejected: Rejected) -> str:
+    said = f"Do not say: {_safe(rejected.sentence)} It is wrong: {_safe(rejected.problem)}."
+    return f"{said} There stands: {_passage(rejected.against)}" if rejected.against else said
 
 
 def _numbered(passages: Sequence[str]) -> str:

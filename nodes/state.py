@@ -81,6 +81,7 @@ class Citation:
 
     Offsets are Unicode code points; `source` is the document's path in its folder. For the web,
     `document_id` is the address and the stored text is the passage as it was received.
+    `attributed`: who wrote the sentence named no source; this one holds most of its words.
     """
 
     n: int
@@ -97,6 +98,7 @@ class Citation:
     quote_sha256: str
     url: str | None = None
     source: str = ""
+    attributed: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,16 @@ class Support:
     @property
     def supported(self) -> bool:
         return self.verdict == "supported"
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A sentence that did not stand: why, and the words of the source that were read against it,
+    empty where there are none."""
+
+    sentence: str
+    problem: str
+    against: str = ""
 
 
 @dataclass(frozen=True)
@@ -182,6 +194,7 @@ class State:
     evidence: graded correct or ambiguous in any loop, best first.
     new_chunks: how many candidates of the last search had not been graded before.
     reservations: why the draft is no full answer, such as documents that disagree.
+    kept: sentences that stand while another is repaired; `supports` are the verdicts on them.
     """
 
     question: str = ""
@@ -204,8 +217,9 @@ class State:
     web_sent: str = ""
     draft: list[Sentence] = field(default_factory=list)
     reservations: list[str] = field(default_factory=list)
+    kept: list[Sentence] = field(default_factory=list)
     supports: list[Support] = field(default_factory=list)
-    rejected: list[str] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
     repairs: int = 0
     spent: Spent = field(default_factory=Spent)
     degraded: list[Degraded] = field(default_factory=list)
@@ -250,8 +264,9 @@ class Update(TypedDict, total=False):
     web_sent: str
     draft: list[Sentence]
     reservations: list[str]
+    kept: list[Sentence]
     supports: list[Support]
-    rejected: list[str]
+    rejected: list[Rejected]
     repairs: int
     spent: Spent
     degraded: list[Degraded]

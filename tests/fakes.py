@@ -16,7 +16,7 @@ from ingest.filters import Filters
 from ingest.ports import Encoded, Vector
 from ingest.scope import Scope
 from nodes.ports import Draft, GradedPassages, Sources, WebResult
-from nodes.state import Citation, Evidence, Grade, Sentence, Support
+from nodes.state import Citation, Evidence, Grade, Rejected, Sentence, Support
 
 WORD = re.compile(r"\w+")
 
@@ -201,19 +201,28 @@ class FakeWeb:
 
 
 class QuotingGenerator:
-    """Quotes each passage of the evidence whole, but what was rejected."""
+    """Quotes each passage of the evidence whole, but what was rejected or is kept."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error
         self.asked: list[tuple[str, list[str]]] = []
+        self.repairs: list[tuple[list[Rejected], list[Sentence]]] = []
 
     async def generate(
-        self, question: str, evidence: Sequence[Evidence], *, limit: int, rejected: Sequence[str]
+        self,
+        question: str,
+        evidence: Sequence[Evidence],
+        *,
+        limit: int,
+        rejected: Sequence[Rejected] = (),
+        kept: Sequence[Sentence] = (),
     ) -> Draft:
-        self.asked.append((question, list(rejected)))
+        self.asked.append((question, [one.sentence for one in rejected]))
+        self.repairs.append((list(rejected), list(kept)))
         if self.error:
             raise self.error
-        quoted = [e.candidate for e in evidence if e.candidate.chunk.text not in rejected]
+        told = {one.sentence for one in rejected} | {one.text for one in kept}
+        quoted = [e.candidate for e in evidence if e.candidate.chunk.text not in told]
         return Draft([_quoted(n, c) for n, c in enumerate(quoted[:limit], start=1)])
 
 

@@ -1,6 +1,7 @@
 """Runs of the real graph with doubles behind its ports."""
 
 import time
+from dataclasses import dataclass, field
 from typing import Any
 
 from graph.adapters.grounding import QuoteChecker
@@ -38,6 +39,33 @@ async def run(services: Services, question: str = QUESTION, **options: Any) -> S
 async def run_through(graph: Graph, state: State, context: Context) -> State:
     limit = recursion_limit(graph, context.rewrites)
     return State(**await graph.ainvoke(state, context=context, config={"recursion_limit": limit}))
+
+
+@dataclass
+class Told:
+    """The deltas of a run with the seconds after which each came, and the state it ended in."""
+
+    deltas: list[tuple[int, str, float]] = field(default_factory=list)
+    state: State = field(default_factory=State)
+
+    @property
+    def texts(self) -> list[str]:
+        return [text for _, text, _ in self.deltas]
+
+
+async def told_through(graph: Graph, state: State, context: Context) -> Told:
+    began, told = time.monotonic(), Told()
+    async for mode, item in graph.astream(
+        state,
+        context=context,
+        stream_mode=["custom", "values"],
+        config={"recursion_limit": recursion_limit(graph, context.rewrites)},
+    ):
+        if mode == "values":
+            told.state = State(**item)
+        elif item["type"] == "answer.delta":
+            told.deltas.append((item["index"], item["text"], time.monotonic() - began))
+    return told
 
 
 def with_a_node_between(graph: Graph, start: str, end: str) -> Graph:

@@ -88,7 +88,7 @@ class Scripted:
         return GradedPassages([Grade("ambiguous", 0.3) for _ in candidates])
 
     async def generate(
-        self, question: str, evidence: Sequence[Evidence], *, limit: int, rejected: Sequence[str]
+        self, question: str, evidence: Sequence[Evidence], *, limit: int, **repair: object
     ) -> Draft:
         raise RuntimeError("the chat model writes here")
 

@@ -85,7 +85,7 @@ class Ports:
         return graded
 
     async def generate(
-        self, question: str, evidence: Sequence[Evidence], *, limit: int, rejected: Sequence[str]
+        self, question: str, evidence: Sequence[Evidence], *, limit: int, **repair: object
     ) -> Draft:
         clock = time.perf_counter()
         draft = Draft([_quoted(n, e.candidate.chunk) for n, e in enumerate(evidence[:limit], 1)])

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from graph.adapters.chat_grading import shown
 from graph.adapters.chat_model import ChatModel, estimated
@@ -12,7 +13,7 @@ from ingest.sentences import sentence_spans
 from nodes import prompts
 from nodes.citations import cite, renumbered
 from nodes.ports import Draft, Generator
-from nodes.state import Citation, Evidence, Sentence
+from nodes.state import Citation, Evidence, Rejected, Sentence
 from nodes.words import content_words
 
 CITED = re.compile(r"\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
@@ -48,29 +49,33 @@ class ChatGenerator:
         evidence: Sequence[Evidence],
         *,
         limit: int,
-        rejected: Sequence[str],
+        rejected: Sequence[Rejected],
+        kept: Sequence[Sentence],
     ) -> Draft:
         if not evidence:
             return Draft([])
         candidates = [one.candidate for one in evidence]
-        kept = self._fitting(candidates)
-        left_out = len(candidates) - len(kept)
+        read = self._fitting(candidates)
+        left_out = len(candidates) - len(read)
         note = f"{left_out} passages did not fit into the prompt" if left_out else ""
         try:
             reply = await self._chat.text(
-                prompts.answer(question, [shown(c) for c in kept], rejected),
+                prompts.answer(
+                    question, [shown(c) for c in read], rejected, [s.text for s in kept]
+                ),
                 max_tokens=self._answer_tokens,
             )
         except ServiceError as error:
             if self._fallback is None:
                 raise
             draft = await self._fallback.generate(
-                question, evidence, limit=limit, rejected=rejected
+                question, evidence, limit=limit, rejected=rejected, kept=kept
             )
             said = f"answered without the chat model: {error.message}"
             return Draft(draft.sentences, said, kind=error.code)
-        told = [s for s in sentences_of(reply, kept) if s.text not in rejected]
-        return Draft(told[: max(limit, 4)], note)
+        wrong = {one.sentence for one in rejected}
+        told = [s for s in sentences_of(reply, read) if s.text not in wrong]
+        return Draft(told[: max(limit, 4) - len(kept)], note)
 
     def _fitting(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         room = self._context_tokens - RESERVED - self._answer_tokens
@@ -88,17 +93,19 @@ def sentences_of(reply: str, passages: Sequence[Candidate]) -> list[Sentence]:
 
     Each citation points at the sentence of its passage that says most of it. A number that names no
     passage is no citation. Where a sentence has none, the passage that holds most of its words is
-    cited: small models forget the number, and the check reads the passage in any case.
+    cited, as attributed: small models forget the number, and the check reads the passage anyway.
     """
     if prompts.NO_ANSWER.casefold() in reply.casefold():
         return []
     found: list[Sentence] = []
     for text, numbers in _cited_parts(reply):
-        known = [n for n in numbers if 1 <= n <= len(passages)] or _nearest(text, passages)
+        named = [n for n in numbers if 1 <= n <= len(passages)]
+        known = named or _nearest(text, passages)
         citations: list[Citation] = []
         for n in known:
             start, end = _best_span(text, passages[n - 1].chunk.text)
-            citations.append(cite(passages[n - 1], start, end, n))
+            cited = cite(passages[n - 1], start, end, n)
+            citations.append(replace(cited, attributed=not named))
         notes = [note_of(passages[n - 1]) for n in known]
         # Said here and not left to the model: nothing current states it.
         found.append(Sentence(text, citations, notes[0] if notes and all(notes) else ""))

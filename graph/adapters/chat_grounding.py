@@ -31,10 +31,16 @@ class ChatGroundingChecker:
         self._chat = chat
         self._batched = batched
 
+    async def settled(
+        self, question: str, sentences: Sequence[Sentence], sources: Sources
+    ) -> list[Support | None]:
+        """The verdicts that need no model."""
+        return [_without_model(sentence, sources) for sentence in sentences]
+
     async def check(
         self, question: str, sentences: Sequence[Sentence], sources: Sources
     ) -> list[Support]:
-        known = [_without_model(sentence, sources) for sentence in sentences]
+        known = await self.settled(question, sentences, sources)
         open_ones = [s for s, support in zip(sentences, known, strict=True) if support is None]
         judge = self._in_one_call if self._batched else self._one_by_one
         judged = iter(await judge(open_ones, sources) if open_ones else [])

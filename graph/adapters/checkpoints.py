@@ -10,7 +10,7 @@ def plain_serializer() -> Any:
     modules = ["nodes.state", "ingest.documents", "ingest.filters"]
     names = {
         "nodes.state": "Turn Query Stated Grade Evidence Citation Sentence SourceSpan Support "
-        "Degraded TraceEntry Spent",
+        "Rejected Degraded TraceEntry Spent",
         "ingest.documents": "Candidate Chunk",
         "ingest.filters": "Filters Condition",
     }

@@ -10,7 +10,7 @@ from ingest.documents import Candidate
 from nodes.citations import cite
 from nodes.conflicts import Statement, contradict
 from nodes.ports import Draft
-from nodes.state import Evidence, Sentence, Stated
+from nodes.state import Evidence, Rejected, Sentence, Stated
 from nodes.words import content_words, literals
 
 CLOSE = 2.5
@@ -54,16 +54,19 @@ class ExtractiveGenerator:
         evidence: Sequence[Evidence],
         *,
         limit: int,
-        rejected: Sequence[str],
+        rejected: Sequence[Rejected],
+        kept: Sequence[Sentence],
     ) -> Draft:
         told = [
             Told(e.candidate, stated)
             for e, sentences in zip(evidence, await self._stated(question, evidence), strict=True)
             for stated in sentences
         ]
-        open_ones = [one for one in told if one.text not in rejected]
+        wrong, known = {one.sentence for one in rejected}, {one.text for one in kept}
+        open_ones = [one for one in told if one.text not in wrong]
         chosen = choose(question, _of_the_named(question, open_ones), limit)
-        return Draft([_cited(n, one) for n, one in enumerate(chosen, start=1)])
+        fresh = [one for one in chosen if one.text not in known]
+        return Draft([_cited(n, one) for n, one in enumerate(fresh, start=1)])
 
     async def _stated(self, question: str, evidence: Sequence[Evidence]) -> list[list[Stated]]:
         unread = [e.candidate for e in evidence if e.grade.stated is None]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from nodes.prompts import PROMPT_VERSION
 from nodes.state import State
 from tests.chat_runs import (
     ASKED,
@@ -280,7 +281,7 @@ async def test_the_trace_tells_calls_tokens_and_the_prompts(chat: FakeChat) -> N
     state = await run(services)
     spent = {entry.node: entry.summary for entry in state.trace if "chat_calls" in entry.summary}
     assert list(spent) == ["grade_documents", "generate", "check_grounding"]
-    assert all(s["chat_calls"] == 1 and s["prompts"] == "1" for s in spent.values())
+    assert all(s["chat_calls"] == 1 and s["prompts"] == PROMPT_VERSION for s in spent.values())
     assert sum(s["tokens"] for s in spent.values()) == state.spent.tokens > 0
     assert state.spent.usd == pytest.approx(state.spent.tokens / 1e6)
 

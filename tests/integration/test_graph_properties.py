@@ -26,7 +26,7 @@ from tests.fakes import (
     a_citation,
     a_grade,
 )
-from tests.runs import ports, route, run_through, with_a_node_between
+from tests.runs import Told, ports, route, run_through, told_through, with_a_node_between
 
 CANDIDATES = [a_candidate(name) for name in "abcdef"]
 TEXTS = {(c.chunk.document_id, c.chunk.revision): c.chunk.text for c in CANDIDATES}
@@ -108,6 +108,10 @@ class Chaos:
         sentences = st.lists(st.sampled_from(passages).flatmap(a_sentence), max_size=3)
         return self._one_of(st.builds(Draft, sentences, st.integers(0, 2)))
 
+    async def settled(self, question: str, sentences: Any, sources: Any) -> Any:
+        verdicts = [self.draw(st.one_of(st.none(), a_support(s.text))) for s in sentences]
+        return self._one_of(st.just(verdicts))
+
     async def check(self, question: str, sentences: Any, sources: Any) -> Any:
         verdicts = [self.draw(a_support(s.text)) for s in sentences]
         return self._one_of(st.sampled_from([verdicts, verdicts, verdicts, verdicts[1:]]))
@@ -168,11 +172,13 @@ def test_every_run_ends_in_an_answer_or_a_typed_refusal(
     graph = build(Services(chaos, chaos, chaos, chaos, chaos, chaos))
     if edge:
         graph = with_a_node_between(graph, *edge)
-    state = asyncio.run(run_through(graph, start, context))
+    told = asyncio.run(told_through(graph, start, context))
+    state = told.state
     assert 0 < len(route(state).split()) <= longest_route(rewrites)
     answer = answer_from(state, context, run_id="r", versions={"index": "1"}, total_ms=1.0)
     check_answer(answer, rewrites)
     check_citations(answer)
+    check_deltas(told, answer)
 
 
 def check_answer(answer: Answer, rewrites: int) -> None:
@@ -196,6 +202,15 @@ def check_answer(answer: Answer, rewrites: int) -> None:
         "trace",
         "versions",
     }
+
+
+def check_deltas(told: Told, answer: Answer) -> None:
+    """What was told stays: each delta is a sentence of the answer, in its place, once."""
+    if answer.outcome in ("answered", "answered_partially"):
+        assert [text for _, text, _ in sorted(told.deltas)] == answer.answer.split("\n")
+        assert len({index for index, _, _ in told.deltas}) == len(told.deltas)
+    else:
+        assert told.deltas == []
 
 
 def check_citations(answer: Answer) -> None:

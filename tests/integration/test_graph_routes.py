@@ -220,20 +220,27 @@ def a_support(text: str, probability: float) -> Any:
     return Support(text, "supported", probability)
 
 
-async def test_an_ungrounded_answer_is_repaired_once() -> None:
-    index = FakeIndex([A, B])
+async def test_an_ungrounded_sentence_is_repaired_once_and_the_others_are_kept() -> None:
+    wrong, right, other = (
+        a_candidate(name, f"{says} five days.") for name, says in zip("abc", "XYZ", strict=True)
+    )
     generator = QuotingGenerator()
     services = ports(
-        index=index,
-        grader=FakeGrader({"a": "correct", "b": "correct"}),
+        index=FakeIndex([wrong, right, other]),
+        grader=FakeGrader(dict.fromkeys("abc", "correct")),
         generator=generator,
-        checker=FakeChecker("Passage a"),
+        checker=FakeChecker("X"),
     )
-    state = await run(services)
+    state = await run(services, sentences=2)
     assert route(state) == f"{START} {ANSWER} {ANSWER}"
     assert state.outcome == "answered"
-    assert [s.text for s in state.draft] == [B.chunk.text]
-    assert generator.asked == [(QUESTION, []), (QUESTION, [A.chunk.text])]
+    assert [s.text for s in state.draft] == ["Y five days.", "Z five days."]
+    assert [s.sentence for s in state.supports] == ["Y five days.", "Z five days."]
+    ((_, first), (_, second)) = generator.asked
+    assert (first, second) == ([], ["X five days."])
+    (rejected,), (kept,) = generator.repairs[1]
+    assert (rejected.problem, rejected.against) == ("not supported", "X five days.")
+    assert kept.text == "Y five days."
 
 
 async def test_an_answer_that_is_ungrounded_twice_is_refused() -> None:

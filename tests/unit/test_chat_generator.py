@@ -8,7 +8,7 @@ from graph.adapters.chat_generator import ChatGenerator, sentences_of
 from ingest.documents import Candidate
 from ingest.errors import DependencyError
 from nodes.ports import Draft
-from nodes.state import Evidence
+from nodes.state import Evidence, Rejected
 from tests.chat_runs import chat_model
 from tests.fake_chat import FakeChat
 from tests.fakes import QuotingGenerator, a_candidate, a_chunk, a_grade
@@ -76,7 +76,7 @@ async def written(
         fallback=more.pop("fallback", None),
     )
     evidence = [Evidence(p, a_grade("correct"), 0) for p in passages]
-    given = {"limit": 3, "rejected": []} | more
+    given = {"limit": 3, "rejected": [], "kept": []} | more
     return await generator.generate("How long?", evidence, **given)
 
 
@@ -110,7 +110,7 @@ async def test_passages_stand_before_the_question_best_first(chat: FakeChat) -> 
 
 async def test_rejected_sentences_do_not_come_again(chat: FakeChat) -> None:
     chat.script = lambda body: "Refunds take 5 days. [1]\nThe card is refunded. [1]"
-    draft = await written(chat, PASSAGES, rejected=["Refunds take 5 days."])
+    draft = await written(chat, PASSAGES, rejected=[Rejected("Refunds take 5 days.", "no")])
     assert [s.text for s in draft.sentences] == ["The card is refunded."]
 
 

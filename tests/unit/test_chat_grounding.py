@@ -75,7 +75,7 @@ async def test_a_citation_that_does_not_hold_needs_no_call(
 
 async def test_no_citation_is_no_support(chat: FakeChat) -> None:
     (support,) = await checked(chat, Sentence("Refunds take a while.", []))
-    assert (support.supported, support.problem) == (False, "no citation")
+    assert (support.supported, support.problem) == (False, "uncited: no citation")
 
 
 async def test_all_open_sentences_are_judged_in_one_call(chat: FakeChat) -> None:

@@ -9,12 +9,16 @@ from eval.records import Told
 from ingest.documents import quote_sha256
 from ingest.ports import DocumentRecord
 from ingest.scope import LOCAL, Scope
+from nodes.citations import said
 from nodes.state import Citation, Sentence
 from tests.fakes import a_chunk, a_citation
 
 TEXT = "Refunds are paid within five days. Postage of 5 euros is not paid."
 CHUNK = a_chunk("a", TEXT)
 CITATION = a_citation(CHUNK)
+
+
+MISATTRIBUTED = said("misattributed")
 
 
 class FakeStore:
@@ -45,32 +49,34 @@ async def test_a_citation_of_the_stored_text_has_no_problem() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "problem"),
     [
-        ({"start": 1}, "the quote does not stand at its offsets"),
-        ({"end": len(TEXT) + 1}, "the offsets lie outside the document"),
-        ({"start": -1}, "the offsets lie outside the document"),
-        ({"start": 9, "end": 9}, "the offsets lie outside the document"),
-        ({"quote": TEXT.replace("five", "nine")}, "the quote does not stand at its offsets"),
-        ({"quote_sha256": "0" * 64}, "the quote was altered"),
-        ({"revision": "r0"}, "the cited document no longer answers"),
-        ({"document_id": "doc-b"}, "the cited document no longer answers"),
+        ({"start": 1}, MISATTRIBUTED),
+        ({"end": len(TEXT) + 1}, MISATTRIBUTED),
+        ({"start": -1}, MISATTRIBUTED),
+        ({"start": 9, "end": 9}, MISATTRIBUTED),
+        ({"quote": TEXT.replace("five", "nine")}, said("fabricated")),
+        ({"quote_sha256": "0" * 64}, said("altered")),
+        ({"revision": "r0"}, said("stale")),
+        ({"document_id": "doc-b"}, said("stale")),
     ],
 )
-async def test_a_citation_that_does_not_stand_says_why(wrong: dict[str, object], said: str) -> None:
-    assert await checked(replace(CITATION, **wrong)) == said  # type: ignore[arg-type]
+async def test_a_citation_that_does_not_stand_says_why(
+    wrong: dict[str, object], problem: str
+) -> None:
+    assert await checked(replace(CITATION, **wrong)) == problem  # type: ignore[arg-type]
 
 
 async def test_a_document_that_changed_since_no_longer_holds_the_quote() -> None:
-    assert await checked(CITATION, stored=None) == "the cited document no longer answers"
+    assert await checked(CITATION, stored=None) == said("stale")
     changed = "Now " + TEXT
-    assert await checked(CITATION, stored=changed) == "the quote does not stand at its offsets"
+    assert await checked(CITATION, stored=changed) == MISATTRIBUTED
 
 
 async def test_a_quote_that_stands_must_still_support_the_sentence() -> None:
-    said = "the quote does not support the sentence"
-    assert await checked(CITATION, "Parental leave lasts twelve weeks.") == said
-    assert await checked(CITATION, "Postage of 6 euros is not paid.") == said
+    problem = "the quote does not support the sentence"
+    assert await checked(CITATION, "Parental leave lasts twelve weeks.") == problem
+    assert await checked(CITATION, "Postage of 6 euros is not paid.") == problem
 
 
 @pytest.mark.parametrize(
@@ -192,5 +198,5 @@ async def test_a_broken_citation_supports_nothing_beside_another() -> None:
     assert [cited.problem for cited in merged.citations] == ["", ""]
     assert [cited.problem for cited in broken.citations] == [
         ALONE,
-        "the quote does not stand at its offsets",
+        MISATTRIBUTED,
     ]

@@ -9,7 +9,7 @@ from graph.adapters.grounding import QuoteChecker
 from graph.adapters.token_vectors import TokenVectors
 from ingest.documents import Candidate
 from nodes.ports import Draft, Sources
-from nodes.state import Evidence
+from nodes.state import Evidence, Rejected, Sentence
 from tests.fakes import HashingEmbedder, a_chunk, a_grade
 
 COVERAGE = AnswerModel(
@@ -51,8 +51,11 @@ async def drafted(
     question: str = QUESTION,
     limit: int = 3,
     rejected: tuple[str, ...] = (),
+    kept: tuple[Sentence, ...] = (),
 ) -> Draft:
-    return await generator.generate(question, evidence(*candidates), limit=limit, rejected=rejected)
+    wrong = [Rejected(text, "unsupported") for text in rejected]
+    passages = evidence(*candidates)
+    return await generator.generate(question, passages, limit=limit, rejected=wrong, kept=kept)
 
 
 async def test_quotes_the_sentence_that_answers(generator: ExtractiveGenerator) -> None:

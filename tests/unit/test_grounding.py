@@ -3,10 +3,12 @@
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graph.adapters.grounding import QuoteChecker
 from ingest.documents import quote_sha256
-from nodes.citations import citation_problem, citations_problem
+from nodes.citations import citation_fault, citation_problem, citations_problem, renumbered
 from nodes.ports import Sources
 from nodes.state import Sentence
 from tests.fakes import a_chunk, a_citation
@@ -37,17 +39,20 @@ async def test_a_true_quotation_stands() -> None:
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
-        ({"start": START + 1}, "does not stand"),
-        ({"end": START + len(QUOTE) - 1}, "does not stand"),
-        ({"start": START - 1, "end": START + len(QUOTE) - 1}, "does not stand"),
-        ({"start": -5}, "outside"),
-        ({"end": len(TEXT) + 1}, "outside"),
-        ({"start": START + len(QUOTE)}, "outside"),
-        ({"quote": "Refunds take nine days."}, "does not stand"),
+        ({"start": START + 1}, "misattributed"),
+        ({"end": START + len(QUOTE) - 1}, "misattributed"),
+        ({"start": START - 1, "end": START + len(QUOTE) - 1}, "misattributed"),
+        ({"start": -5}, "misattributed"),
+        ({"end": len(TEXT) + 1}, "misattributed"),
+        ({"start": START + len(QUOTE)}, "misattributed"),
+        ({"quote": "Refunds take nine days."}, "fabricated"),
+        ({"quote": "Refunds take … five days. The end."}, "misattributed"),
+        ({"quote": "zählt. Refunds take The end."}, "fabricated"),
+        ({"quote": "Größe zählt Refunds take five days Refunds take five"}, "stitched"),
         ({"quote_sha256": quote_sha256("other")}, "altered"),
         ({"quote_sha256": ""}, "altered"),
-        ({"revision": "r0"}, "no longer answers"),
-        ({"document_id": "doc-b"}, "no longer answers"),
+        ({"revision": "r0", "quote": "Refunds took seven days."}, "stale"),
+        ({"document_id": "doc-b"}, "misattributed"),
     ],
 )
 async def test_a_citation_that_is_off_fails(changed: dict[str, Any], expected: str) -> None:
@@ -56,8 +61,8 @@ async def test_a_citation_that_is_off_fails(changed: dict[str, Any], expected: s
 
 
 async def test_a_sentence_without_a_citation_fails() -> None:
-    assert await problem(Sentence(QUOTE, [])) == "no citation"
-    assert citations_problem(Sentence(QUOTE, []), SOURCES) == "no citation"
+    assert await problem(Sentence(QUOTE, [])) == "uncited: no citation"
+    assert citations_problem(Sentence(QUOTE, []), SOURCES) == "uncited: no citation"
 
 
 @pytest.mark.parametrize("text", ["Refunds take nine days.", QUOTE + " Always.", "", QUOTE.lower()])
@@ -76,6 +81,47 @@ async def test_offsets_are_code_points_not_bytes() -> None:
 
 
 async def test_a_changed_document_no_longer_supports() -> None:
-    changed = Sources({("doc-a", "r1"): TEXT.replace("five", "nine")})
-    assert "does not stand" in await problem(Sentence(QUOTE, [citation()]), changed)
-    assert await problem(Sentence(QUOTE, [citation()]), Sources({}))
+    cited = Sentence(QUOTE, [citation()])
+    changed = {("doc-a", "r1"): TEXT.replace("five", "nine")}
+    assert "stale" in await problem(cited, Sources(changed, [CHUNK]))
+    assert "stale" in await problem(cited, Sources({}, [CHUNK]))
+    assert "stale" in await problem(cited, Sources({}))
+    assert "fabricated" in await problem(cited, Sources(changed))
+
+
+async def test_a_quote_of_another_passage_of_the_evidence_is_misattributed() -> None:
+    other = a_chunk("b", "Shipping is free above 50 euros.")
+    cited = citation(quote=other.text)
+    assert citation_fault(cited, Sources(SOURCES.texts, [CHUNK, other])) == "misattributed"
+    assert citation_fault(cited, Sources(SOURCES.texts, [CHUNK])) == "fabricated"
+
+
+words = st.lists(st.sampled_from("a b c d e f g h".split()), min_size=1, max_size=12).map(" ".join)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(words, min_size=1, max_size=3), words)
+def test_stitched_means_that_some_cut_into_standing_pieces_exists(
+    texts: list[str], quote: str
+) -> None:
+    """Against every cut that there is."""
+    read = "|".join(f" {text} " for text in texts)
+
+    def some_cut(left: list[str]) -> bool:
+        sizes = [n for n in range(3, len(left) + 1) if f" {' '.join(left[:n])} " in read]
+        return not left or any(some_cut(left[n:]) for n in sizes)
+
+    whole = f" {quote} " in read
+    chunks = [a_chunk(str(n), text) for n, text in enumerate(texts)]
+    made_up = citation(document_id="none", revision="r", quote=quote)
+    fault = citation_fault(made_up, Sources({}, chunks))
+    expected = "misattributed" if whole else "stitched" if some_cut(quote.split()) else "fabricated"
+    assert fault == expected
+
+
+def test_numbers_beside_kept_sentences_are_not_given_twice() -> None:
+    kept = [Sentence("Kept.", [citation(n=1), citation(n=3, start=0)])]
+    new = [Sentence("New.", [citation(n=1), citation(n=1, start=1), citation(n=2, start=2)])]
+    (numbered,) = renumbered(new, beside=kept)
+    assert [c.n for c in numbered.citations] == [1, 2, 4]
+    assert [c.n for c in renumbered(new)[0].citations] == [1, 2, 3]

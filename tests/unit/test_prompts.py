@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nodes import prompts
 from nodes.contextualize_question import contextualize_question
 from nodes.rewrite_query import rewrite_query
-from nodes.state import Query, State, Turn
+from nodes.state import Query, Rejected, State, Turn
 from nodes.words import literals
 
 RUNTIME: Any = None
@@ -33,7 +33,7 @@ def everything(text: str) -> list[list[prompts.Message]]:
         prompts.passages_answer(text, [text, text]),
         prompts.claim_supported(text, [text]),
         prompts.claims_supported([(text, [1])], [text]),
-        prompts.answer(text, [text], [text]),
+        prompts.answer(text, [text], [Rejected(text, text, text)], [text]),
         prompts.standalone(text, turn),
         prompts.rewritten(text, [text], [text]),
         prompts.parts(text),
