@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 from api.active_runs import ActiveRun, ActiveRuns
-from api.auth import Credentials
+from api.auth import credentials
 from api.errors import Cancelled, NotReady, Unauthorized
+from api.identity import OPERATOR
+from api.settings import Settings
 from graph.adapters.late_interaction import LateInteractionReranker
 from graph.adapters.question_signs import read_question
 from graph.adapters.sentence_signs import sentence_signs
@@ -108,11 +110,12 @@ def test_a_lone_surrogate_in_a_filter_is_refused(value: Any) -> None:
 
 
 @pytest.mark.parametrize("origin", ["http://[::1", "http://[", "http://[x]/", "null", "//"])
-def test_a_malformed_origin_is_unauthorized(origin: str) -> None:
-    keyless = Credentials(keys=[], anonymous=True, local_only=True)
-    assert keyless.scope(None, "localhost", "http://[::1]:8000") == LOCAL
+async def test_a_malformed_origin_is_unauthorized(origin: str, tmp_path: Path) -> None:
+    keyless = credentials(Settings(data_dir=tmp_path), None)
+    assert await keyless.identity(None, "localhost", "http://[::1]:8000") == OPERATOR
     with pytest.raises(Unauthorized):
-        keyless.scope(None, "localhost", origin)
+        await keyless.identity(None, "localhost", origin)
+    await keyless.close()
 
 
 # What an answer says of a fault
