@@ -33,7 +33,6 @@ from ingest.errors import ConfigurationError, DependencyError, InvalidFilter
 from ingest.filters import Condition, Filters, parse_filters
 from ingest.pipeline import files_below
 from ingest.ports import Encoded
-from ingest.scope import LOCAL
 from ingest.sentences import sentence_spans
 from nodes.evidence import usable
 from nodes.fallback import or_fallback
