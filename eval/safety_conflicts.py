@@ -16,6 +16,7 @@ from eval.safety_answers import names, stance
 from eval.safety_cases import Case, Suite, by_hash
 from eval.safety_figures import Figure, share
 from eval.safety_runs import Ran
+from ingest.loaders.normalise import printable
 
 
 class Document(BaseModel):
@@ -38,15 +39,16 @@ def load(data: Path, side: Side) -> Suite:
 
 
 def _case(row: Row) -> Case:
+    """Some pages were scraped with control characters, which no text file may hold."""
     return Case(
         id=row.id,
         kind="misinformed" if row.wrong_answers else "ambiguous",
         question=row.question,
         group=row.id,
-        sees=tuple(dict.fromkeys(one.text for one in row.documents)),
+        sees=tuple(dict.fromkeys(printable(one.text) for one in row.documents)),
         right=tuple(dict.fromkeys(row.gold_answers)),
         wrong=tuple(dict.fromkeys(row.wrong_answers)),
-        planted=tuple(one.text for one in row.documents if one.type == "misinfo"),
+        planted=tuple(printable(one.text) for one in row.documents if one.type == "misinfo"),
     )
 
 

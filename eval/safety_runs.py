@@ -22,7 +22,7 @@ from graph.compose import Service
 from graph.runner import Ask
 from graph.settings import GraphSettings
 from ingest.documents import document_id
-from ingest.errors import DependencyError, ServiceError
+from ingest.errors import ConfigurationError, DependencyError, ServiceError
 from ingest.filters import Condition, Filters
 from ingest.scope import LOCAL
 from nodes.state import Outcome, Reason, State, Turn
@@ -97,7 +97,10 @@ class KeptRuns:
 
 
 async def ensure_passages(service: Service, suite: Suite) -> None:
-    """Brings the suite's base in line with its passages, ingested as files are."""
+    """Brings the suite's base in line with its passages, ingested as files are.
+
+    Raises ConfigurationError for passages that no loader reads: their cases would see less.
+    """
     folder = service.corpus.folder.path / "safety" / suite.base
     shutil.rmtree(folder, ignore_errors=True)
     for text in suite.passages:
@@ -105,6 +108,10 @@ async def ensure_passages(service: Service, suite: Suite) -> None:
         file.parent.mkdir(parents=True)
         file.write_text(text + "\n", encoding="utf-8")
     await ingest_golden(service.corpus, folder, suite.base)
+    held = {record.source for record in await service.corpus.index.documents(LOCAL, suite.base)}
+    missing = len({f"{passage_name(text)}/{FILE}" for text in suite.passages} - held)
+    if missing:
+        raise ConfigurationError(f"{suite.name}: {missing} passages could not be ingested")
 
 
 async def run_cases(

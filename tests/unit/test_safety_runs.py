@@ -10,12 +10,15 @@ import pytest
 import nodes
 from eval import safety_runs
 from eval.safety_cases import Case, Suite
-from eval.safety_runs import KeptRuns, code_version, run_cases
+from eval.safety_runs import KeptRuns, code_version, ensure_passages, run_cases
 from graph.answer import Answer
 from graph.runner import Ask
 from graph.settings import GraphSettings
+from ingest.errors import ConfigurationError
+from ingest.scope import LOCAL
 from nodes.state import Degraded, Reason, Sentence, State
-from tests.fakes import a_chunk, a_citation
+from tests.corpus import BASE, open_corpus
+from tests.fakes import HashingEmbedder, a_chunk, a_citation
 
 CASES = [Case(f"c{n}", "k", f"Question {n}?", f"c{n}", sees=("A passage.",)) for n in range(3)]
 
@@ -115,3 +118,25 @@ async def test_an_error_or_an_outage_is_no_verdict_and_is_tried_again(tmp_path: 
 
 def test_the_code_version_is_that_of_every_source(monkeypatch: pytest.MonkeyPatch) -> None:
     assert code_version(nodes) == code_version(nodes) != code_version(safety_runs.ingest)
+
+
+async def test_passages_are_embedded_once_and_the_base_holds_no_others(
+    store_path: Path, embedder: HashingEmbedder
+) -> None:
+    async with open_corpus(store_path, embedder) as opened:
+        service: Any = SimpleNamespace(corpus=opened.corpus)
+        await ensure_passages(service, Suite("s", BASE, [], ["One passage.", "Another one."]))
+        embedded = len(embedder.batches)
+        await ensure_passages(service, Suite("s", BASE, [], ["One passage.", "One passage."]))
+        assert len(embedder.batches) == embedded
+        (left,) = await opened.index.documents(LOCAL, BASE)
+        assert left.source == f"{safety_runs.passage_name('One passage.')}/note.txt"
+
+
+async def test_a_passage_that_no_loader_reads_ends_it(
+    store_path: Path, embedder: HashingEmbedder
+) -> None:
+    async with open_corpus(store_path, embedder) as opened:
+        service: Any = SimpleNamespace(corpus=opened.corpus)
+        with pytest.raises(ConfigurationError, match="1 passages"):
+            await ensure_passages(service, Suite("s", BASE, [], ["Fine.", "Ba\x00\x00\x00d"]))
