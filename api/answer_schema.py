@@ -59,6 +59,10 @@ class Searched(Shape):
     candidates: int = Field(description="Different passages seen over all loops.")
     graded: int
     best_grade: float | None = Field(description="A probability in [0, 1].")
+    instruction_like: list[str] = Field(
+        description="Chunk ids of graded passages with sentences that give orders to a model; "
+        "those are never told."
+    )
     nearest: list[Near] = Field(description="Where a person may look, best first, at most three.")
 
 
@@ -129,6 +133,7 @@ EXAMPLE: dict[str, Any] = {
         "candidates": 50,
         "graded": 5,
         "best_grade": 0.94,
+        "instruction_like": [],
         "nearest": [],
     },
     "degraded": [],

@@ -86,6 +86,7 @@ def _searched(state: State) -> dict[str, Any]:
         "candidates": len(state.candidates_seen),
         "graded": len(state.graded),
         "best_grade": max(grades, default=None),
+        "instruction_like": state.instructions,
         "nearest": [_near(candidate, state) for candidate in _nearest(state)],
     }
 

@@ -77,6 +77,8 @@ def _searched(searched: dict[str, Any]) -> Iterator[str]:
     best = searched["best_grade"]
     grade = f", best grade {best:.2f}" if best is not None else ""
     yield f"Searched: {bases}{web}; {searched['candidates']} passages seen{grade}"
+    if searched["instruction_like"]:
+        yield f"  {len(searched['instruction_like'])} passages give orders to a model; not told"
     for query in searched["queries"]:
         yield f"  query: {query['text']}  ({query['technique']})"
 

@@ -13,6 +13,7 @@ from nodes.context import DEFAULTS, Context
 from nodes.evidence import has_correct
 from nodes.fallback import or_fallback
 from nodes.ports import GroundingChecker, Sources, SourceTexts
+from nodes.safe_sentences import plain
 from nodes.state import Degraded, Sentence, State, Support, Update
 from nodes.verdicts import judged, rejected, sources_of, stages, unjudged
 from nodes.words import content_words
@@ -62,7 +63,7 @@ async def check_grounding(
 def shown(sentence: Sentence) -> str:
     """A sentence as it is read: its note, its text, its citation numbers."""
     note = f"({sentence.note}) " if sentence.note else ""
-    return note + sentence.text + "".join(f" [{c.n}]" for c in sentence.citations)
+    return plain(note + sentence.text) + "".join(f" [{c.n}]" for c in sentence.citations)
 
 
 def answers(question: str, sentences: Sequence[Sentence]) -> bool:

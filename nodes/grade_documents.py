@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 from ingest.documents import Candidate
 from nodes.context import DEFAULTS, Context
 from nodes.fallback import or_fallback
+from nodes.instructions import instruction_spans
 from nodes.ports import GradedPassages, Grader
 from nodes.state import Degraded, Evidence, Grade, State, Update
 
@@ -34,12 +35,15 @@ async def grade_documents(state: State, runtime: Runtime[Context], *, grader: Gr
     unread = len(chosen) - len(pairs)
     degraded = [*state.degraded, *faults, *_notes(graded, unread, state.degraded)]
     found = [Evidence(c, g, state.spent.rewrites) for c, g in pairs if g.verdict != "incorrect"]
+    giving_orders = [c.chunk.chunk_id for c in chosen if instruction_spans(c.chunk.text)]
     return {
+        "instructions": list(dict.fromkeys([*state.instructions, *giving_orders])),
         "graded": state.graded | {c.chunk.chunk_id: g for c, g in pairs},
         "evidence": sorted([*state.evidence, *found], key=_best_first),
         "new_chunks": len(new),
         "degraded": degraded,
-        "summary": {"graded": [_shown(c, g) for c, g in pairs], "no_verdict": unread},
+        "summary": {"graded": [_shown(c, g) for c, g in pairs], "no_verdict": unread}
+        | ({"instruction-like": giving_orders} if giving_orders else {}),
     }
 
 

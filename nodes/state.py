@@ -192,6 +192,7 @@ class State:
     candidates: what the last search found, best first.
     graded: a grade for each chunk id that was graded in any loop.
     evidence: graded correct or ambiguous in any loop, best first.
+    instructions: chunk ids of graded passages that hold orders to a model; those are not told.
     new_chunks: how many candidates of the last search had not been graded before.
     reservations: why the draft is no full answer, such as documents that disagree.
     kept: sentences that stand while another is repaired; `supports` are the verdicts on them.
@@ -211,6 +212,7 @@ class State:
     candidates_seen: list[str] = field(default_factory=list)
     graded: dict[str, Grade] = field(default_factory=dict)
     evidence: list[Evidence] = field(default_factory=list)
+    instructions: list[str] = field(default_factory=list)
     new_chunks: int = 0
     loops_over: str = ""
     web_searched: bool = False
@@ -258,6 +260,7 @@ class Update(TypedDict, total=False):
     candidates_seen: list[str]
     graded: dict[str, Grade]
     evidence: list[Evidence]
+    instructions: list[str]
     new_chunks: int
     loops_over: str
     web_searched: bool

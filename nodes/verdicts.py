@@ -8,6 +8,7 @@ from nodes.citations import citations_problem
 from nodes.context import Context
 from nodes.evidence import has_correct
 from nodes.ports import GroundingChecker, Sources, SourceTexts, StagedChecker
+from nodes.safe_sentences import unsafe
 from nodes.state import ClaimVerdict, Rejected, Sentence, State, Support
 from nodes.web_search import WEB_REVISION
 
@@ -102,8 +103,9 @@ def _enumerated(found: Support, sentence: Sentence) -> Support:
 
 
 def _decided(support: Support, sentence: Sentence, sources: Sources, bar: float) -> Support:
-    """Supported, or not and why: a sentence may fail on its citations or the stricter bar alone."""
-    problem = citations_problem(sentence, sources)
+    """Supported, or not and why: a sentence may fail on its citations, on what it says
+    (an order, an address from nowhere) or on the stricter bar alone."""
+    problem = citations_problem(sentence, sources) or unsafe(sentence, sources)
     if problem:
         return replace(support, verdict="unsupported", problem=problem)
     if not support.supported:

@@ -135,6 +135,7 @@ def an_answer(run_id: str = "run-1", question: str = "q", *, refused: bool = Fal
             "graded": 5,
             "nearest": [],
             "best_grade": 0.25,
+            "instruction_like": [],
         },
         degraded=[],
         budget={

@@ -15,7 +15,7 @@ ASKED = re.compile(
     re.I | re.M | re.S,
 )
 PASSAGE = re.compile(
-    r"<(?:passage|document|source)[^>]*>(.*?)</(?:passage|document|source)>"
+    r"<(?:passage|document|source)[^>]*>(.*?)</(?:passage|document|source)[^>]*>"
     r"|^\[\d+\][ \t]*([^\n]+)"
     r"|^(?:passage|document|context|evidence)\s*\d*\s*:[ \t]*([^\n]+)",
     re.I | re.M | re.S,

@@ -129,7 +129,9 @@ def script(body: dict[str, Any]) -> Any:
     (*_, key) = re.findall(r"item (\w+)", asked)
     form = (body.get("response_format") or {}).get("json_schema", {}).get("name")
     numbers = [
-        int(n) for n, text in re.findall(r'<passage n="(\d+)">(.*?)</', asked) if f" {key} " in text
+        int(n)
+        for n, text in re.findall(r'<passage[^>]*? n="(\d+)">(.*?)</', asked)
+        if f" {key} " in text
     ]
     if form == "Answering":
         return json.dumps({"answering": numbers})

@@ -12,6 +12,7 @@ from graph.adapters.sentence_signs import SentenceSigns
 from graph.adapters.token_vectors import PassageVectors, TokenVectors
 from ingest.documents import Candidate
 from ingest.errors import ServiceError
+from nodes.instructions import is_instruction
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class ScoredSentence:
 
 @dataclass(frozen=True)
 class ScoredPassage:
-    """The sentences that may answer, in order, and the model that judged them."""
+    """The sentences that may answer, in order, and the model that judged them. One that gives
+    orders to a model is none of them: it says what to do, and not what is so."""
 
     candidate: Candidate
     model: AnswerModel | None
@@ -73,11 +75,8 @@ class AnswerScorer:
             asked, vectors = read_question(question), [None] * len(pool)
             problem = f"scored without token vectors: {error.message}"
         found = await asyncio.to_thread(read_passages, asked, pool, vectors)
-        passages = [
-            self._passage(candidate, sentences, encoded)
-            for candidate, sentences, encoded in zip(pool, found, vectors, strict=True)
-        ]
-        return Scoring(passages[: len(candidates)], problem)
+        asked_for = list(zip(pool, found, vectors, strict=True))[: len(candidates)]
+        return Scoring([self._passage(*one) for one in asked_for], problem)
 
     def _passage(
         self, candidate: Candidate, found: list[ReadSentence], vectors: PassageVectors | None
@@ -89,7 +88,7 @@ class AnswerScorer:
             [
                 ScoredSentence(sentence, model.probability(signs) if model else None, signs)
                 for sentence, signs in found
-                if sentence.eligible
+                if sentence.eligible and not is_instruction(sentence.text)
             ],
         )
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from graph.settings import ChatSettings
 from ingest.errors import ConfigurationError, DependencyError, DependencyTimeout
 from nodes.budget import PASSED, BudgetSpent, meter
-from nodes.prompts import Message
+from nodes.prompts import Message, sealed
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -115,7 +115,7 @@ class ChatModel:
         seconds = spending.seconds_left(self._settings.timeout_s)
         try:
             async with asyncio.timeout(seconds):
-                reply = await model.ainvoke([*messages])
+                reply = await model.ainvoke(sealed(messages))
         except TimeoutError as error:
             if seconds < self._settings.timeout_s:
                 raise BudgetSpent(PASSED) from error

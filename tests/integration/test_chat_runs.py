@@ -292,8 +292,8 @@ async def test_an_injected_order_stays_inside_its_passage(chat: FakeChat) -> Non
     await run(chat_ports(chat, inner=two_passages(index=found)))
     for request in chat.requests:
         last = request.body["messages"][-1]["content"]
-        assert last.count("</passage>") == last.count("<passage")
-        assert last.count("<question>") <= 1
+        assert last.count("</passage") == last.count("<passage")
+        assert last.count("<question") <= 1
 
 
 async def test_what_is_not_current_says_so(chat: FakeChat) -> None:

@@ -54,6 +54,7 @@ FULL = State(
         )
     },
     evidence=[Evidence(CANDIDATE, a_grade("ambiguous"), 2)],
+    instructions=["a"],
     new_chunks=1,
     loops_over="no technique left",
     web_searched=True,

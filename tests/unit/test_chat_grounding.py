@@ -101,7 +101,7 @@ async def test_a_sentence_without_a_verdict_is_unsupported_and_the_others_stay(
     chat.script = lambda body: Reply("Yes", {"Yes": 0.9, "No": 0.1})
     chat.fault_of = lambda body: (
         Fault("refusal")
-        if "VPN is down" in body["messages"][-1]["content"].split("<claim>")[1]
+        if "VPN is down" in body["messages"][-1]["content"].split("<claim")[1]
         else None
     )
     found = await checked(chat, says("Refunds are slow."), says("The VPN is down."), batched=False)
