@@ -27,6 +27,7 @@ from ingest.data_folder import DataFolder
 from ingest.pipeline import ingest_upload
 from ingest.scope import LOCAL
 from nodes.ports import GradedPassages
+from nodes.prompts import PROMPT_VERSION
 from tests.api_clients import served, settings_on
 from tests.api_fakes import FakeEmbedder, FakeService, small_corpus
 from tests.chat_runs import REFUNDS, chat_ports, two_passages, use_of
@@ -95,7 +96,7 @@ def test_an_answer_tells_what_the_chat_model_cost(chat: FakeChat, address: str) 
     assert answer["budget"]["chat_calls"] == {"used": 3, "limit": 20}
     assert answer["budget"]["tokens"]["used"] > 0
     graded = next(entry for entry in answer["trace"] if entry["node"] == "grade_documents")
-    assert graded["summary"]["prompts"] == "1"
+    assert graded["summary"]["prompts"] == PROMPT_VERSION
 
 
 @pytest.mark.parametrize("path", ["/v1/ask", "/v1/ask/stream"])
