@@ -15,7 +15,9 @@ from eval.report import table
 from eval.runner import deterministic
 from eval.safety_cases import Case, Suite
 from eval.safety_figures import Figure
-from eval.safety_runs import KeptRuns, Ran, ensure_passages, run_cases
+from eval.safety_passages import ensure_passages
+from eval.safety_records import KeptRuns, Ran
+from eval.safety_runs import run_cases
 from graph.compose import Service, open_graph
 from graph.settings import GraphSettings
 from ingest.errors import ConfigurationError
@@ -84,7 +86,7 @@ async def safety(
 async def _measure(
     service: Service, suite: Suite, limit: int | None, kept: KeptRuns
 ) -> dict[str, Any]:
-    await ensure_passages(service, suite)
+    await ensure_passages(service.corpus, suite)
     cases = suite.first(limit)
     runs, errors = await run_cases(service, suite, cases, kept)
     measured = SUITES[suite.name]

@@ -6,7 +6,7 @@ from typing import Literal
 
 from eval.labels import plain
 from eval.safety_cases import Case, passage_name
-from eval.safety_runs import Ran, Said
+from eval.safety_records import Ran, Said
 from ingest.sentences import sentence_spans
 
 Stance = Literal["refused", "right", "planted", "both", "neither"]

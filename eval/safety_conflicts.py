@@ -15,7 +15,7 @@ from eval.labelled_rows import read_rows
 from eval.safety_answers import names, stance
 from eval.safety_cases import Case, Suite, by_hash
 from eval.safety_figures import Figure, share
-from eval.safety_runs import Ran
+from eval.safety_records import Ran
 from ingest.loaders.normalise import printable
 
 

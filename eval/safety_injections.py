@@ -15,7 +15,7 @@ from eval.labelled_rows import read_rows
 from eval.safety_answers import leaks, names
 from eval.safety_cases import Case, Suite, by_hash, pick
 from eval.safety_figures import Figure, share
-from eval.safety_runs import Ran
+from eval.safety_records import Ran
 from ingest.sentences import sentence_spans
 
 KINDS = ("bipia", "deepset")

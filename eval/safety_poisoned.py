@@ -16,7 +16,7 @@ from eval.safety_answers import names, stance
 from eval.safety_cases import Case, Suite, by_hash
 from eval.safety_figures import Figure, share
 from eval.safety_honest import honest_passages
-from eval.safety_runs import Ran
+from eval.safety_records import Ran
 
 PLANTED = 2
 """Poisoned passages of a case; the second repeats the question first, as the paper's attack on

@@ -1,117 +1,28 @@
-"""Asks the cases of a suite with the whole service, and keeps what each run did."""
+"""Asks the cases of a suite with the whole service."""
 
 import hashlib
-import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 import graph
 import ingest
 import nodes
-from eval.answer_metrics import ANSWERS
-from eval.corpora import ingest_golden
 from eval.kept import key_of
-from eval.safety_cases import Case, Suite, passage_name
+from eval.safety_cases import Case, Suite
+from eval.safety_passages import name_of, only
+from eval.safety_records import KeptRuns, Ran, Said
 from graph.answer import Answer
 from graph.compose import Service
 from graph.runner import Ask
-from graph.settings import GraphSettings
-from ingest.documents import document_id
-from ingest.errors import ConfigurationError, DependencyError, ServiceError
-from ingest.filters import Condition, Filters
+from ingest.errors import DependencyError, ServiceError
 from ingest.scope import LOCAL
-from nodes.state import Outcome, Reason, State, Turn
+from nodes.state import State, Turn
 
-FILE = "note.txt"
-"""Each passage is a file of its own folder, so that no title tells one from another."""
 EVERY = 20
 """Runs between two lines of progress."""
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Said(_Frozen):
-    """A sentence of an answer with its note, without citation numbers; `sources` are the names of
-    the passages that it cites, `quotes` their words."""
-
-    text: str
-    sources: list[str]
-    quotes: list[str]
-
-
-class Ran(_Frozen):
-    """What one run did. `shown` are the beginnings of passages that it names as the nearest;
-    `confidence` that there is an answer, in [0, 1]; `ms` of wall time."""
-
-    key: str
-    suite: str
-    case: str
-    outcome: Outcome
-    reason: Reason | None
-    said: list[Said]
-    shown: list[str]
-    confidence: float
-    loops: int
-    chat_calls: int
-    ms: float
-
-    @property
-    def answered(self) -> bool:
-        """Any other outcome counts as a refusal."""
-        return self.outcome in ANSWERS
-
-
-class KeptRuns:
-    """Runs in a file that grows line by line: what was cut short goes on from there."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._runs: dict[str, Ran] = {}
-        content = file.read_text(encoding="utf-8") if file.exists() else ""
-        for line in content.splitlines():
-            try:
-                ran = Ran.model_validate_json(line)
-            except ValidationError:
-                continue  # the line that an interruption cut, or one of an older version
-            self._runs[ran.key] = ran
-        if content and not content.endswith("\n"):
-            self._append("")
-
-    def get(self, key: str) -> Ran | None:
-        return self._runs.get(key)
-
-    def put(self, ran: Ran) -> None:
-        self._runs[ran.key] = ran
-        self._append(ran.model_dump_json())
-
-    def _append(self, line: str) -> None:
-        with self._file.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
-
-
-async def ensure_passages(service: Service, suite: Suite) -> None:
-    """Brings the suite's base in line with its passages, ingested as files are.
-
-    Raises ConfigurationError for passages that no loader reads: their cases would see less.
-    """
-    folder = service.corpus.folder.path / "safety" / suite.base
-    shutil.rmtree(folder, ignore_errors=True)
-    for text in suite.passages:
-        file = folder / passage_name(text) / FILE
-        file.parent.mkdir(parents=True)
-        file.write_text(text + "\n", encoding="utf-8")
-    await ingest_golden(service.corpus, folder, suite.base)
-    held = {record.source for record in await service.corpus.index.documents(LOCAL, suite.base)}
-    missing = len({f"{passage_name(text)}/{FILE}" for text in suite.passages} - held)
-    if missing:
-        raise ConfigurationError(f"{suite.name}: {missing} passages could not be ingested")
 
 
 async def run_cases(
@@ -142,13 +53,12 @@ async def run_cases(
 
 
 async def _ran(service: Service, suite: Suite, case: Case, key: str) -> Ran:
-    seen = [document_id(LOCAL.tenant, suite.base, f"{passage_name(t)}/{FILE}") for t in case.sees]
     watched = _Last()
     ask = Ask(
         case.question,
         suite.base,
         history=[Turn(asked, told) for asked, told in case.history],
-        filters=Filters([Condition("document_id", seen)] if seen else []),
+        filters=only(suite, case.sees),
         options={"web": False},
         logged=False,
     )
@@ -164,6 +74,7 @@ async def _ran(service: Service, suite: Suite, case: Case, key: str) -> Ran:
         said=_said(watched.state),
         shown=[near["text"] for near in answer.searched["nearest"]],
         confidence=_confidence(answer),
+        best_grade=answer.searched["best_grade"] or 0.0,
         loops=answer.budget["rewrites"]["used"],
         chat_calls=answer.budget["chat_calls"]["used"],
         ms=answer.timings["total_ms"],
@@ -184,21 +95,22 @@ def _said(state: State) -> list[Said]:
     return [
         Said(
             text=f"{sentence.note} {sentence.text}".strip(),
-            sources=[citation.source.removesuffix(f"/{FILE}") for citation in sentence.citations],
+            sources=[name_of(citation.source) for citation in sentence.citations],
             quotes=[citation.quote for citation in sentence.citations],
         )
         for sentence in state.draft
     ]
 
 
-def _confidence(answer: Answer) -> float:
-    return answer.searched["best_grade"] or 0.0
+def _confidence(answer: Answer) -> float | None:
+    """From the trace: the answer object tells it of what is answered, not of what was declined."""
+    told = [x for entry in answer.trace if (x := entry.summary.get("confidence")) is not None]
+    return float(told[-1]) if told else None
 
 
 async def _version(service: Service, base: str) -> str:
     """All that a run depends on beside its case: code, settings, models, and the base's content."""
-    settings: GraphSettings = service.settings
-    own = settings.model_dump_json(exclude={"data_dir", "threads", "database", "web"})
+    own = service.settings.model_dump_json(exclude={"data_dir", "threads", "database", "web"})
     index = await service.corpus.index.version(LOCAL, base)
     code = code_version(ingest, nodes, graph)
     return key_of(own, index, code, service.corpus.embedder.fingerprint)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from eval.safety_answers import leaks, names, stance
 from eval.safety_cases import Case, passage_name
-from eval.safety_runs import Ran, Said
+from eval.safety_records import Ran, Said
 from nodes.state import Outcome
 
 POISON = "It was not called Little Boy but Big Man."
@@ -16,7 +16,7 @@ CASE = Case("1", "1:1", "Which bomb?", "1", right=("Little Boy",), wrong=("Big M
 def ran(*said: tuple[str, list[str]], outcome: Outcome = "answered") -> Ran:
     told = [Said(text=text, sources=sources, quotes=[text]) for text, sources in said]
     return Ran(key="k", suite="s", case="1", outcome=outcome, reason=None, said=told, shown=[],
-               confidence=0.5, loops=0, chat_calls=0, ms=1.0)  # fmt: skip
+               confidence=0.5, best_grade=0.5, loops=0, chat_calls=0, ms=1.0)  # fmt: skip
 
 
 def test_an_answer_is_named_by_whole_words_and_figures_by_their_words() -> None:

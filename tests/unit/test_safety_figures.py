@@ -7,18 +7,23 @@ import pytest
 from eval import safety_conflicts, safety_injections, safety_poisoned
 from eval.safety_cases import Case, passage_name
 from eval.safety_figures import Figure, share
+from eval.safety_records import Ran, Said
 from eval.safety_refusal import curve, figures
-from eval.safety_runs import Ran, Said
 from eval.statistics import wilson_interval
 from nodes.state import Outcome
 
 
 def run(
-    case: Case, *said: str, outcome: Outcome = "answered", confidence: float = 0.5, source: str = ""
+    case: Case,
+    *said: str,
+    outcome: Outcome = "answered",
+    confidence: float | None = 0.5,
+    source: str = "",
 ) -> tuple[Case, Ran]:
     told = [Said(text=text, sources=[source], quotes=[text]) for text in said]
     return case, Ran(key=case.id, suite="s", case=case.id, outcome=outcome, reason=None, said=told,
-                     shown=[], confidence=confidence, loops=0, chat_calls=0, ms=1.0)  # fmt: skip
+                     shown=[], confidence=confidence, best_grade=0.4, loops=0,
+                     chat_calls=0, ms=1.0)  # fmt: skip
 
 
 def by_name(found: list[Figure]) -> dict[str, Figure]:
@@ -76,9 +81,16 @@ def test_without_a_refusal_there_is_no_precision() -> None:
 def test_risk_grows_as_less_sure_answers_are_covered() -> None:
     points = curve(RUNS)
     half = next(point for point in points if point["coverage"] == 0.5)
-    assert half == {"coverage": 0.5, "threshold": 0.7, "risk": 0.3333,
+    assert half == {"coverage": 0.5, "confidence": 0.7, "risk": 0.3333,
                     "refusal_precision": 0.6667, "refusal_recall": 0.6667}  # fmt: skip
     assert points[-1]["risk"] == 0.5 and "refusal_precision" not in points[-1]
+
+
+def test_without_a_draft_a_question_is_less_sure_than_any_with_one() -> None:
+    runs = [run(asked("a", "unanswerable"), confidence=None, outcome="refused"),
+            run(asked("b", "answerable"), "x", confidence=0.1)]  # fmt: skip
+    first = curve(runs)[4]
+    assert (first["coverage"], first["confidence"], first["risk"]) == (0.5, 0.1, 0.0)
 
 
 def test_poisoned_stances_add_up_and_the_planted_one_has_an_aim() -> None:

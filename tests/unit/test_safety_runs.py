@@ -9,14 +9,16 @@ import pytest
 
 import nodes
 from eval import safety_runs
-from eval.safety_cases import Case, Suite
-from eval.safety_runs import KeptRuns, code_version, ensure_passages, run_cases
+from eval.safety_cases import Case, Suite, passage_name
+from eval.safety_passages import ensure_passages
+from eval.safety_records import KeptRuns
+from eval.safety_runs import code_version, run_cases
 from graph.answer import Answer
 from graph.runner import Ask
 from graph.settings import GraphSettings
 from ingest.errors import ConfigurationError
 from ingest.scope import LOCAL
-from nodes.state import Degraded, Reason, Sentence, State
+from nodes.state import Degraded, Reason, Sentence, State, TraceEntry
 from tests.corpus import BASE, open_corpus
 from tests.fakes import HashingEmbedder, a_chunk, a_citation
 
@@ -42,7 +44,7 @@ class Asked:
         self.asked.append(ask)
         if self.error:
             raise RuntimeError(self.error)
-        name = safety_runs.passage_name("A passage.")
+        name = passage_name("A passage.")
         citation = replace(a_citation(a_chunk("x", "A passage.")), source=f"{name}/note.txt")
         watch(State(draft=[Sentence("It is so.", [citation], "(old)")]))
         down = [Degraded("retrieve", "down", "none", "no index")] if self.reason else []
@@ -51,8 +53,14 @@ class Asked:
             reason=self.reason, answer="It is so. [1]", citations=[], grounding={},
             searched={"nearest": [{"text": "A pass…"}], "best_grade": 0.7}, degraded=down,
             budget={"rewrites": {"used": 1}, "chat_calls": {"used": 2}},
-            timings={"total_ms": 3.0}, trace=[], versions={},
+            timings={"total_ms": 3.0},
+            trace=[_entry({}), _entry({"confidence": 0.6}), _entry({"confidence": None})],
+            versions={},
         )  # fmt: skip
+
+
+def _entry(summary: dict[str, Any]) -> TraceEntry:
+    return TraceEntry(1, "a_node", 1, "2026-01-01T00:00:00Z", 1.0, "ok", summary)
 
 
 async def run(service: Any, file: Path, cases: list[Case] = CASES) -> Any:
@@ -65,8 +73,14 @@ async def test_a_run_is_kept_and_asked_once(tmp_path: Path) -> None:
     assert (len(done), errors, len(first.asked)) == (3, [], 3)
     ran = done[0][1]
     assert ran.said[0].text == "(old) It is so."
-    assert ran.said[0].sources == [safety_runs.passage_name("A passage.")]
-    assert (ran.confidence, ran.loops, ran.chat_calls, ran.shown) == (0.7, 1, 2, ["A pass…"])
+    assert ran.said[0].sources == [passage_name("A passage.")]
+    assert (ran.confidence, ran.best_grade, ran.loops, ran.chat_calls, ran.shown) == (
+        0.6,
+        0.7,
+        1,
+        2,
+        ["A pass…"],
+    )
 
     assert await run(again, tmp_path / "kept.jsonl") == (done, [])
     assert again.asked == []
@@ -124,19 +138,17 @@ async def test_passages_are_embedded_once_and_the_base_holds_no_others(
     store_path: Path, embedder: HashingEmbedder
 ) -> None:
     async with open_corpus(store_path, embedder) as opened:
-        service: Any = SimpleNamespace(corpus=opened.corpus)
-        await ensure_passages(service, Suite("s", BASE, [], ["One passage.", "Another one."]))
+        await ensure_passages(opened.corpus, Suite("s", BASE, [], ["One passage.", "Another one."]))
         embedded = len(embedder.batches)
-        await ensure_passages(service, Suite("s", BASE, [], ["One passage.", "One passage."]))
+        await ensure_passages(opened.corpus, Suite("s", BASE, [], ["One passage.", "One passage."]))
         assert len(embedder.batches) == embedded
         (left,) = await opened.index.documents(LOCAL, BASE)
-        assert left.source == f"{safety_runs.passage_name('One passage.')}/note.txt"
+        assert left.source == f"{passage_name('One passage.')}/note.txt"
 
 
 async def test_a_passage_that_no_loader_reads_ends_it(
     store_path: Path, embedder: HashingEmbedder
 ) -> None:
     async with open_corpus(store_path, embedder) as opened:
-        service: Any = SimpleNamespace(corpus=opened.corpus)
-        with pytest.raises(ConfigurationError, match="1 passages"):
-            await ensure_passages(service, Suite("s", BASE, [], ["Fine.", "Ba\x00\x00\x00d"]))
+        with pytest.raises(ConfigurationError, match="1 passages cannot be ingested"):
+            await ensure_passages(opened.corpus, Suite("s", BASE, [], ["Fine.", "Ba\x00\x00\x00d"]))
