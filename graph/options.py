@@ -13,7 +13,7 @@ from nodes.context import Context
 
 AT_MOST = ("rewrites", "chat_calls", "tokens", "deadline_s", "candidates", "keep", "sentences")
 AT_LEAST = ("upper", "lower")
-FREE = ("fusion", "exact", "web")
+FREE = ("fusion", "exact", "strips", "web")
 
 
 def tightened(
@@ -54,6 +54,7 @@ def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) 
         upper=settings.grade.upper,
         lower=settings.grade.lower,
         sentences=settings.answer.sentences,
+        strips=settings.answer.strips,
         web=base.web,
         rewrites=settings.budget.rewrites,
         chat_calls=settings.budget.chat_calls,

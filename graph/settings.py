@@ -46,6 +46,7 @@ class GradeSettings(Section):
 
 class AnswerSettings(Section):
     sentences: int = Field(5, ge=1, le=10, description="Sentences of an extractive answer.")
+    strips: bool = Field(True, description="Chat models read graded strips, not whole passages.")
 
 
 class BudgetSettings(Section):

@@ -108,7 +108,13 @@ def _web(summary: Entry) -> Iterator[Line]:
 
 
 def _generate(summary: Entry) -> Iterator[Line]:
-    yield f"from {summary.get('evidence', 0)} passages", ""
+    strips = summary.get("strips") or {}
+    dropped = f", {strips['dropped']} strips of them not read" if strips.get("dropped") else ""
+    yield f"from {summary.get('evidence', 0)} passages{dropped}", ""
+    if summary.get("disagreement"):
+        yield str(summary["disagreement"]), "yellow"
+    if summary.get("older"):
+        yield f"{summary['older']} older answers not told", ""
     for sentence in summary.get("sentences", []):
         yield f"draft: {sentence}", ""
 

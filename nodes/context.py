@@ -29,6 +29,7 @@ class Context(BaseModel):
         None, ge=0, le=1, description="Graded incorrect below; None: the calibration's own."
     )
     sentences: int = Field(5, ge=1, le=10, description="Sentences of an extractive answer.")
+    strips: bool = Field(True, description="Chat models read graded strips, not whole passages.")
     web: bool = Field(False, description="Search the web when the base has no answer.")
     rewrites: int = Field(3, ge=0, le=3, description="Loops of rewriting, at most.")
     chat_calls: int = Field(20, ge=0, description="Calls of a chat model, at most.")

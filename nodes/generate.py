@@ -10,6 +10,7 @@ from nodes.fallback import or_fallback
 from nodes.ports import Draft, Generator
 from nodes.settle import settle
 from nodes.state import Degraded, Evidence, Sentence, State, Update
+from nodes.strips import Refined, refined
 
 
 async def generate(state: State, runtime: Runtime[Context], *, generator: Generator) -> Update:
@@ -17,8 +18,9 @@ async def generate(state: State, runtime: Runtime[Context], *, generator: Genera
     the place of the rejected ones: empty also where that cannot be written."""
     context = runtime.context or DEFAULTS
     evidence = usable(state)
+    strips = refined(evidence) if context.strips else Refined(evidence)
     draft, faults = await or_fallback(
-        _drafted(generator, state, evidence, context),
+        _drafted(generator, state, strips.evidence, context),
         Draft([]) if state.kept else None,
         node="generate",
         fallback="no repair" if state.kept else "declined",
@@ -51,6 +53,7 @@ async def generate(state: State, runtime: Runtime[Context], *, generator: Genera
         "summary": {
             "sentences": [s.text for s in told],
             "evidence": len(evidence),
+            "strips": {"kept": strips.kept, "dropped": strips.dropped},
             "without": [one.sentence for one in state.rejected],
             "disagreement": settled.reservation,
             "older": settled.older,

@@ -111,8 +111,10 @@ def answer(
         "You answer questions from numbered passages alone. "
         f"{DATA} Write one to four short sentences, each on its own line and each ending with the "
         "number of the passage that states it, as [1]. Copy numbers, names and codes exactly. Use "
-        "the question's language. Where a passage is marked as no longer current, say so. If the "
-        f"passages do not state the answer, reply {NO_ANSWER} and nothing else."
+        "the question's language. Where a passage is marked as no longer current, say so. Where "
+        "passages give different answers, tell each one with its passage, and which is the newer "
+        "by the version or date that heads it. If the passages do not state the answer, reply "
+        f"{NO_ANSWER} and nothing else."
     )
     example = [
         "The garage opens at 6:30 and closes at 22:00. Permits cost EUR 40 a month.",

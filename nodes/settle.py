@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ingest.documents import Candidate
 from nodes.answer_values import stated_values
-from nodes.citations import cite, named, renumbered
+from nodes.citations import cite, named, note_of, renumbered
 from nodes.conflicts import Statement, agree, contradict, newer, sources
 from nodes.state import Evidence, Sentence
 
@@ -148,7 +148,7 @@ def _count(side: _Side) -> int:
 def _quoted(statement: Statement) -> Sentence:
     start = statement.candidate.chunk.text.index(statement.text)
     citation = cite(statement.candidate, start, start + len(statement.text), 1)
-    return Sentence(statement.text, [citation])
+    return Sentence(statement.text, [citation], note_of(statement.candidate))
 
 
 def _newer_than(side: _Side) -> str:

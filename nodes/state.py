@@ -68,11 +68,15 @@ class Grade:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A candidate that survived grading, in the loop it was graded in."""
+    """A candidate that survived grading, in the loop it was graded in.
+
+    `strips` are the parts of it that a generator reads, in order; None: all of it.
+    """
 
     candidate: Candidate
     grade: Grade
     loop: int
+    strips: list[Stated] | None = None
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 from graph.adapters.chat_grading import shown
 from graph.adapters.chat_model import ChatModel, estimated
-from graph.adapters.extractive import note_of
 from ingest.documents import Candidate
 from ingest.errors import ServiceError
 from ingest.sentences import sentence_spans
 from nodes import prompts
-from nodes.citations import cite, renumbered
+from nodes.citations import cite, named, note_of, renumbered
 from nodes.ports import Draft, Generator
 from nodes.state import Citation, Evidence, Rejected, Sentence
 from nodes.words import content_words
@@ -54,14 +53,13 @@ class ChatGenerator:
     ) -> Draft:
         if not evidence:
             return Draft([])
-        candidates = [one.candidate for one in evidence]
-        read = self._fitting(candidates)
-        left_out = len(candidates) - len(read)
+        read = _in_order(self._fitting(evidence))
+        left_out = len(evidence) - len(read)
         note = f"{left_out} passages did not fit into the prompt" if left_out else ""
         try:
             reply = await self._chat.text(
                 prompts.answer(
-                    question, [shown(c) for c in read], rejected, [s.text for s in kept]
+                    question, [_shown(e) for e in read], rejected, [s.text for s in kept]
                 ),
                 max_tokens=self._answer_tokens,
             )
@@ -74,18 +72,45 @@ class ChatGenerator:
             said = f"answered without the chat model: {error.message}"
             return Draft(draft.sentences, said, kind=error.code)
         wrong = {one.sentence for one in rejected}
-        told = [s for s in sentences_of(reply, read) if s.text not in wrong]
+        told = [s for s in sentences_of(reply, [e.candidate for e in read]) if s.text not in wrong]
         return Draft(told[: max(limit, 4) - len(kept)], note)
 
-    def _fitting(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+    def _fitting(self, evidence: Sequence[Evidence]) -> list[Evidence]:
         room = self._context_tokens - RESERVED - self._answer_tokens
-        kept: list[Candidate] = []
-        for candidate in candidates:
-            room -= estimated(shown(candidate)) + 8
+        kept: list[Evidence] = []
+        for one in evidence:
+            room -= estimated(_shown(one)) + 8
             if room < 0 and kept:
                 break
-            kept.append(candidate)
+            kept.append(one)
         return kept
+
+
+def _in_order(evidence: Sequence[Evidence]) -> list[Evidence]:
+    """Passages of one document as they stand in it, the document of the best passage first; whole
+    passages as they are ranked."""
+    if all(one.strips is None for one in evidence):
+        return list(evidence)
+    ranks: dict[str, int] = {}
+    for one in evidence:
+        ranks.setdefault(one.candidate.chunk.document_id, len(ranks))
+    chunks = [(one.candidate.chunk, one) for one in evidence]
+    chunks.sort(key=lambda pair: (ranks[pair[0].document_id], pair[0].start))
+    return [one for _, one in chunks]
+
+
+def _shown(evidence: Evidence) -> str:
+    """What is read of a passage, under its source with version and date, and its heading."""
+    chunk = evidence.candidate.chunk
+    spans = [(0, len(chunk.text))]
+    if evidence.strips is not None:
+        spans = [(strip.start, strip.end) for strip in evidence.strips]
+    text = " … ".join(chunk.text[start:end] for start, end in spans)
+    return shown(
+        replace(
+            evidence.candidate, chunk=replace(chunk, text=text, title=named(evidence.candidate))
+        )
+    )
 
 
 def sentences_of(reply: str, passages: Sequence[Candidate]) -> list[Sentence]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from graph.adapters.answer_scorer import AnswerScorer
 from graph.adapters.grading import tellable
 from ingest.documents import Candidate
-from nodes.citations import cite
+from nodes.citations import cite, note_of
 from nodes.conflicts import Statement, contradict
 from nodes.ports import Draft
 from nodes.state import Evidence, Rejected, Sentence, Stated
@@ -109,13 +109,3 @@ def _same(question: str, one: Told, other: Told) -> bool:
 def _cited(n: int, told: Told) -> Sentence:
     citation = cite(told.candidate, told.stated.start, told.stated.end, n)
     return Sentence(told.text, [citation], note_of(told.candidate))
-
-
-def note_of(candidate: Candidate) -> str:
-    """What a reader must know of a document that is not current, or nothing."""
-    status = candidate.chunk.metadata.get("status", "current")
-    version = candidate.chunk.metadata.get("version")
-    named = f"{candidate.chunk.title}, version {version}" if version else candidate.chunk.title
-    if status == "superseded":
-        return f"no longer current, from {named}"
-    return f"draft, from {named}" if status == "draft" else ""

@@ -1,5 +1,6 @@
 """What a chat model writes becomes sentences with citations of what they were made from."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from graph.adapters.chat_generator import ChatGenerator, sentences_of
 from ingest.documents import Candidate
 from ingest.errors import DependencyError
 from nodes.ports import Draft
-from nodes.state import Evidence, Rejected
+from nodes.state import Evidence, Rejected, Stated
 from tests.chat_runs import chat_model
 from tests.fake_chat import FakeChat
 from tests.fakes import QuotingGenerator, a_candidate, a_chunk, a_grade
@@ -141,3 +142,23 @@ async def test_what_only_an_old_document_states_says_so(chat: FakeChat) -> None:
     draft = await written(chat, [old, PASSAGES[0]])
     assert [s.note for s in draft.sentences] == ["no longer current, from v2", ""]
     assert "superseded, not current" in chat.requests[0].body["messages"][-1]["content"]
+
+
+async def test_only_the_strips_are_read_in_the_order_of_their_document(chat: FakeChat) -> None:
+    second = a_chunk("late", "Later. It costs 5.", document_id="d", title="Fees", heading="Rest",
+                     metadata={"version": "2"})  # fmt: skip
+    second = replace(second, start=100, end=118)
+    first = a_chunk("early", "Early words. More.", document_id="d", title="Fees")
+    found = [
+        Evidence(Candidate(second, {}), a_grade("correct"), 0, [Stated(7, 18, 0.9)]),
+        Evidence(Candidate(first, {}), a_grade("correct"), 0, [Stated(0, 12, 0.5)]),
+    ]
+    chat.script = lambda body: "It costs 5. [2]"
+    generator = ChatGenerator(chat_model(chat), context_tokens=6000, answer_tokens=9, fallback=None)
+    draft = await generator.generate("What?", found, limit=3, rejected=[], kept=[])
+    shown = chat.requests[0].body["messages"][-1]["content"]
+    assert "[Fees] Early words.<" in shown.replace("</", "<")
+    assert "[Fees, version 2 > Rest] It costs 5.<" in shown.replace("</", "<")
+    assert "Later" not in shown and shown.index("Early") < shown.index("costs 5")
+    (citation,) = draft.sentences[0].citations
+    assert (citation.start, citation.end, citation.quote) == (107, 118, "It costs 5.")

@@ -46,6 +46,7 @@ def test_without_options_the_service_decides() -> None:
         {"sentences": 1},
         {"upper": 0.6, "rewrites": 2},
         {"fusion": "rrf", "exact": True},
+        {"strips": False},
     ],
 )
 def test_tighter_and_free_options_are_taken(options: dict[str, Any]) -> None:
