@@ -14,7 +14,7 @@ from ingest.scope import LOCAL
 from ingest.settings import IndexSettings
 from ingest.writer import Writer
 
-LOADERS_VERSION = 1
+LOADERS_VERSION = 2
 """Grows when a loader or the splitter gives another text, so that files are read anew."""
 
 CHUNKS = "chunks"

@@ -34,6 +34,8 @@ class LoadedDocument:
     media_type: str
     blocks: list[Block]
     metadata: dict[str, str] = field(default_factory=dict)
+    hidden: int = 0
+    """Characters that no reader saw, taken out, and look-alikes that became what they look like."""
 
 
 METADATA_KEYS = ("language", "version", "status", "effective", "supersedes", "owner", "tags")

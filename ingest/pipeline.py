@@ -12,7 +12,7 @@ from ingest.index import Index
 from ingest.loaders import load_bytes
 from ingest.ports import DocumentRecord
 from ingest.scope import Scope
-from ingest.writer import Prepared, Writer
+from ingest.writer import HIDDEN, Prepared, Writer
 
 FileState = Literal["added", "updated", "unchanged", "failed", "deleted"]
 
@@ -23,13 +23,15 @@ next files meanwhile took more from the encoder than it gave, on two cores."""
 
 @dataclass(frozen=True)
 class FileResult:
-    """What became of one file. `error` is one line; `code` one of LoadError's."""
+    """What became of one file. `error` is one line; `code` one of LoadError's. Hidden
+    characters were taken out."""
 
     source: str
     state: FileState
     document_id: str | None = None
     chunks: int = 0
     duplicate_of: str | None = None
+    hidden_characters: int = 0
     code: str | None = None
     error: str | None = None
 
@@ -175,7 +177,10 @@ async def _write(
 
 
 def _result(record: DocumentRecord, state: FileState) -> FileResult:
-    return FileResult(record.source, state, record.document_id, record.chunks, record.duplicate_of)
+    hidden = int(record.metadata.get(HIDDEN, "0"))
+    return FileResult(
+        record.source, state, record.document_id, record.chunks, record.duplicate_of, hidden
+    )
 
 
 def files_below(path: Path) -> list[tuple[str, Path]]:

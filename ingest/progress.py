@@ -42,6 +42,9 @@ def line_of(result: FileResult, names: dict[str, str]) -> str:
         return f"failed: {result.source}: {result.error}"
     if result.state == "deleted":
         return f"deleted: {result.source}"
+    hidden = result.hidden_characters
+    if hidden and result.state != "unchanged":
+        return f"{result.state}: {result.source}: hidden characters removed: {hidden}"
     if result.duplicate_of and result.state != "unchanged":
         original = names.get(result.duplicate_of, result.duplicate_of)
         return f"{result.state}: {result.source} is a duplicate of {original}"

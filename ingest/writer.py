@@ -30,6 +30,8 @@ T = TypeVar("T")
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 NAME_RULE = "a knowledge base name has 1 to 63 of a-z, 0-9, - and _, and starts with a-z or 0-9"
 STATUSES = ("current", "superseded", "draft")
+HIDDEN = "hidden_characters"
+"""Metadata of a document and its chunks: how many characters in it were hidden, where any were."""
 
 
 @dataclass(frozen=True)
@@ -192,6 +194,8 @@ class Writer:
         revision = self.revision(content)
         status = loaded.metadata.get("status", "")
         metadata = {**loaded.metadata, "status": status if status in STATUSES else "current"}
+        if loaded.hidden:
+            metadata[HIDDEN] = str(loaded.hidden)
         chunks = [
             Chunk(
                 chunk_id=chunk_id(document, revision, ordinal),

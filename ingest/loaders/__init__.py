@@ -1,11 +1,13 @@
 """Reads one file of any supported type as text, or says in one sentence why it cannot."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path, PurePath
 
 from ingest.documents import LoadedDocument
 from ingest.errors import LoadError, UnsupportedFile
 from ingest.loaders.assembly import Extract
+from ingest.loaders.normalise import counted_hidden, one_line
 
 MAX_BYTES = 20 * 1024 * 1024
 
@@ -46,7 +48,9 @@ def load_bytes(name: str, data: bytes) -> LoadedDocument:
     if not data.strip():
         raise LoadError("It is empty.", code="empty")
     try:
-        return _document(name, MEDIA_TYPES[suffix], _loader(suffix)(data))
+        with counted_hidden() as hidden:
+            document = _document(name, MEDIA_TYPES[suffix], _loader(suffix)(data))
+        return replace(document, hidden=hidden.count)
     except LoadError:
         raise
     except Exception as error:
@@ -91,7 +95,6 @@ def _loader(suffix: str) -> Callable[[bytes], Extract]:
 
 def _document(name: str, media_type: str, extract: Extract) -> LoadedDocument:
     from ingest.loaders.language import detect_language
-    from ingest.loaders.normalise import one_line
 
     assembly = extract.assembly
     text = assembly.text

@@ -5,6 +5,8 @@ from typing import Any
 
 from lxml.etree import iterwalk  # type: ignore[import-untyped]
 
+from ingest.loaders.hiding import hides
+
 BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details dialog div dl dt fieldset"
     " figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu"
@@ -17,7 +19,6 @@ _DROPPED = frozenset(
     " video button select textarea input datalist".split()
 )
 _DROPPED_ROLES = frozenset("navigation banner contentinfo search complementary".split())
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 
 
@@ -33,7 +34,7 @@ def is_dropped(element: Any) -> bool:
         return not _is_within(element, "main", "article") and element.find(".//h1") is None
     if element.tag in ("ul", "ol") and _is_within(element, "header"):
         return True
-    return bool(_HIDDEN.search(element.get("style", "")))
+    return hides(element.get("style", ""))
 
 
 def _is_within(element: Any, *tags: str) -> bool:

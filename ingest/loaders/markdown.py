@@ -1,7 +1,7 @@
 """Loads Markdown: CommonMark and tables, inline markup reduced to what a reader sees."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from markdown_it.token import Token
 from ingest.loaders.assembly import Assembly, Extract
 from ingest.loaders.decoding import decode
 from ingest.loaders.front_matter import split_front_matter
+from ingest.loaders.hiding import tag_hides
 from ingest.loaders.metadata import known_metadata
 from ingest.loaders.normalise import clean, one_line
 
@@ -19,6 +20,7 @@ _LONGEST_INLINE = 10_000
 """Characters. A longer paragraph keeps its markup: brackets take the parser quadratic time."""
 
 _PLACEHOLDER = re.compile(r"<([a-z][\w.-]*|[A-Z][A-Z0-9_.-]*)>")
+_TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)(?![^>]*/>)")
 _ALERT = re.compile(r"\A\[!(\w+)\]\s*")
 
 
@@ -107,7 +109,22 @@ def _visible_text(parser: MarkdownIt, references: dict[str, Any], source: str) -
         return one_line(source)
     tokens: list[Token] = []
     parser.inline.parse(source, parser, references, tokens)
-    return "".join(map(_visible, tokens))
+    return "".join(map(_visible, _unhidden(tokens)))
+
+
+def _unhidden(tokens: list[Token]) -> Iterator[Token]:
+    """Without what stands in a tag that hides it, up to where that tag ends."""
+    hiding, depth = "", 0
+    for token in tokens:
+        tag = _TAG.match(token.content) if token.type == "html_inline" else None
+        if hiding:
+            if tag is not None and tag[2].lower() == hiding:
+                depth += -1 if tag[1] else 1
+            hiding = hiding if depth else ""
+        elif tag is not None and not tag[1] and tag_hides(token.content):
+            hiding, depth = tag[2].lower(), 1
+        else:
+            yield token
 
 
 def _visible(token: Token) -> str:
