@@ -105,6 +105,8 @@ EXAMPLE: dict[str, Any] = {
             "quote": "Refunds are paid within 14 days of the return.",
             "quote_sha256": "5d9c…",
             "url": None,
+            "source": "policies/refund-policy.md",
+            "attributed": False,
         }
     ],
     "grounding": {
@@ -160,7 +162,9 @@ class AnswerBody(Shape):
     outcome: Outcome
     reason: Reason | None = Field(description="Why, for a refusal; else null.")
     answer: str = Field(description="With citation numbers as `[n]`.")
-    citations: list[Citation]
+    citations: list[Citation] = Field(
+        description="`attributed`: the chat model named no source; this passage holds its words."
+    )
     grounding: Grounding
     searched: Searched
     degraded: list[Degraded] = Field(description="Every fallback that was taken.")

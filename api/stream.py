@@ -24,8 +24,9 @@ def unbuffered(response: Response) -> None:
 async def server_sent_events(run: ActiveRun) -> AsyncIterator[ServerSentEvent]:
     """run, node, answer.delta, then answer or error, and done in every case.
 
-    An answer is checked as a whole before any of it is shown. Each delta is one line of its text;
-    where the run itself sent none, as for a refusal, they come just before `answer`.
+    Each delta is a checked sentence of the answer, told as soon as it stands and never taken back;
+    its `index` orders it among the others, and `answer` has them all. Where the run itself sent
+    none, as for a refusal, its lines come just before `answer`.
     """
     seq, deltas = 0, False
     try:
@@ -42,8 +43,8 @@ async def server_sent_events(run: ActiveRun) -> AsyncIterator[ServerSentEvent]:
 
 def _named(event: Event, deltas: bool) -> Iterator[tuple[str, dict[str, Any]]]:
     if event.type == "answer" and not deltas:
-        for line in event.data["answer"].splitlines():
-            yield "answer.delta", {"text": line}
+        for index, line in enumerate(event.data["answer"].splitlines()):
+            yield "answer.delta", {"text": line, "index": index}
     yield event.type, event.data["entry"] if event.type == "node" else event.data
 
 

@@ -52,7 +52,8 @@ def _sources(citations: list[dict[str, Any]]) -> Iterator[str]:
         yield "\nSources"
     for n, citation in sorted(seen.items()):
         where = f" <{citation['url']}>" if citation["url"] else f"  {citation['source']}"
-        yield f"[{n}] {_place(citation)}{where}".rstrip()
+        found = "  (found by its words, not named)" if citation["attributed"] else ""
+        yield f"[{n}] {_place(citation)}{where}".rstrip() + found
         yield from textwrap.wrap(
             f'"{citation["quote"]}"', WIDTH, initial_indent="    ", subsequent_indent="    "
         )

@@ -252,3 +252,28 @@ class FakeChecker:
         if failed:
             return Support(text, "unsupported", 0.0, "not supported")
         return Support(text, "supported", 1.0)
+
+
+class Staged(FakeChecker):
+    """Settles what holds none of `open_parts`; `check` judges the others after `seconds`."""
+
+    def __init__(self, *open_parts: str, fails: Sequence[str] = (), **more: Any) -> None:
+        super().__init__(*fails, error=more.get("error"))
+        self.open_parts = open_parts
+        self.seconds = more.get("seconds", 0.0)
+        self.checked: list[list[str]] = []
+
+    async def settled(
+        self, question: str, sentences: Sequence[Sentence], sources: Sources
+    ) -> list[Support | None]:
+        return [
+            None if any(part in s.text for part in self.open_parts) else self._support(s.text)
+            for s in sentences
+        ]
+
+    async def check(
+        self, question: str, sentences: Sequence[Sentence], sources: Sources
+    ) -> list[Support]:
+        self.checked.append([s.text for s in sentences])
+        await asyncio.sleep(self.seconds)
+        return await super().check(question, sentences, sources)

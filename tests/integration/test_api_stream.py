@@ -50,7 +50,7 @@ def test_the_last_answer_is_what_the_plain_route_returns(url: str) -> None:
         streamed = {name: data for name, data, _ in events_of(response)}
     plain = httpx.post(f"{url}/v1/ask", json=body("refuse")).json()
     assert streamed["answer"] | {"run_id": ""} == plain | {"run_id": ""}
-    assert streamed["answer.delta"] == {"text": plain["answer"]}
+    assert streamed["answer.delta"] == {"text": plain["answer"], "index": 0}
 
 
 def test_tells_proxies_to_pass_events_on_at_once(url: str) -> None:

@@ -1,9 +1,7 @@
 """Sentences are told as they stand, and what was told stays in the answer."""
 
-import asyncio
 import math
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -14,40 +12,15 @@ from graph.services import Services
 from ingest.errors import DependencyError
 from nodes.check_grounding import shown
 from nodes.context import Context
-from nodes.ports import Draft, Sources
-from nodes.state import Sentence, State, Support
-from tests.fakes import FakeChecker, FakeGrader, FakeIndex, QuotingGenerator, a_candidate
+from nodes.ports import Draft
+from nodes.state import State, Support
+from tests.fakes import FakeGrader, FakeIndex, QuotingGenerator, Staged, a_candidate
 from tests.runs import QUESTION, Told, kinds, ports, route, told_through
 
 FIVE = a_candidate("a", "Refunds take five days.")
 CARD = a_candidate("b", "They go to the card.")
 NINE = a_candidate("c", "Swaps take nine days.")
 ALL = [FIVE, CARD, NINE]
-
-
-class Staged(FakeChecker):
-    """Settles what holds none of `open_parts`; `check` judges the others after `seconds`."""
-
-    def __init__(self, *open_parts: str, fails: Sequence[str] = (), **more: Any) -> None:
-        super().__init__(*fails, error=more.get("error"))
-        self.open_parts = open_parts
-        self.seconds = more.get("seconds", 0.0)
-        self.checked: list[list[str]] = []
-
-    async def settled(
-        self, question: str, sentences: Sequence[Sentence], sources: Sources
-    ) -> list[Support | None]:
-        return [
-            None if any(part in s.text for part in self.open_parts) else self._support(s.text)
-            for s in sentences
-        ]
-
-    async def check(
-        self, question: str, sentences: Sequence[Sentence], sources: Sources
-    ) -> list[Support]:
-        self.checked.append([s.text for s in sentences])
-        await asyncio.sleep(self.seconds)
-        return await super().check(question, sentences, sources)
 
 
 async def told(services: Services, **options: Any) -> Told:

@@ -11,6 +11,7 @@ CITATION = {
     "heading": "Payment",
     "page": 3,
     "url": None,
+    "attributed": False,
     "source": "policies/refund.md",
     "quote": "Paid within 14 days.",
 }
@@ -23,6 +24,8 @@ def test_shows_title_heading_page_and_quote_of_a_citation() -> None:
         "[1] Refund policy > Payment, page 3  policies/refund.md",
         '    "Paid within 14 days."',
     ]
+    answer["citations"] = [CITATION | {"attributed": True}]
+    assert "found by its words" in answer_lines(answer)[2]
 
 
 def test_a_refusal_says_why_and_what_was_searched() -> None:

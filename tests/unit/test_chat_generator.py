@@ -9,7 +9,7 @@ from graph.adapters.chat_generator import ChatGenerator, sentences_of
 from ingest.documents import Candidate
 from ingest.errors import DependencyError
 from nodes.ports import Draft
-from nodes.state import Evidence, Rejected, Stated
+from nodes.state import Evidence, Rejected, Sentence, Stated
 from tests.chat_runs import chat_model
 from tests.fake_chat import FakeChat
 from tests.fakes import QuotingGenerator, a_candidate, a_chunk, a_grade
@@ -48,10 +48,12 @@ def test_a_number_that_names_no_passage_is_no_citation(number: int) -> None:
     assert told(f"The moon is made of cheese. [{number}]") == [("The moon is made of cheese.", [])]
 
 
-def test_a_forgotten_number_is_that_of_the_nearest_passage() -> None:
+def test_a_forgotten_number_is_that_of_the_nearest_passage_and_marked() -> None:
     assert told("Shipping is free.") == [
         ("Shipping is free.", [(1, "Shipping is free above 50 euros.")])
     ]
+    forgotten, named = sentences_of("Shipping is free.\nShipping is free. [2]", PASSAGES)
+    assert [c.attributed for c in (*forgotten.citations, *named.citations)] == [True, False]
 
 
 @pytest.mark.parametrize("reply", ["NO ANSWER", "no answer.", "I have NO ANSWER to this. [1]"])
@@ -113,6 +115,17 @@ async def test_rejected_sentences_do_not_come_again(chat: FakeChat) -> None:
     chat.script = lambda body: "Refunds take 5 days. [1]\nThe card is refunded. [1]"
     draft = await written(chat, PASSAGES, rejected=[Rejected("Refunds take 5 days.", "no")])
     assert [s.text for s in draft.sentences] == ["The card is refunded."]
+
+
+async def test_a_repair_reads_why_what_stands_there_and_what_is_told_already(
+    chat: FakeChat,
+) -> None:
+    wrong = Rejected("Refunds take 9 days.", "9 does not stand in what it cites", "take 5 days")
+    kept = [Sentence("The card is refunded.", [])]
+    await written(chat, PASSAGES, rejected=[wrong], kept=kept)
+    _, asked = chat.requests[0].body["messages"][-1]["content"].split("How long?")
+    for part in (wrong.sentence, wrong.problem, wrong.against, kept[0].text):
+        assert part in asked
 
 
 async def test_where_the_model_fails_the_fallback_writes_and_it_is_said(chat: FakeChat) -> None:

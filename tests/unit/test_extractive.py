@@ -80,6 +80,15 @@ async def test_never_answers_with_a_question_or_an_echo(generator: ExtractiveGen
     assert [s.text for s in draft.sentences if s.text.endswith("?")] == []
 
 
+async def test_a_kept_sentence_does_not_come_again_and_counts_towards_the_limit(
+    generator: ExtractiveGenerator,
+) -> None:
+    draft = await drafted(generator, passage(), limit=2)
+    kept = tuple(draft.sentences[:1])
+    again = await drafted(generator, passage(), limit=2, kept=kept)
+    assert [s.text for s in again.sentences] == [s.text for s in draft.sentences[1:]]
+
+
 async def test_a_rejected_sentence_does_not_come_again(generator: ExtractiveGenerator) -> None:
     first = (await drafted(generator, passage())).sentences[0].text
     again = await drafted(generator, passage(), rejected=(first,))
