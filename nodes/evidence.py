@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from nodes.state import Evidence, State
+from nodes.trust import trust
 
 
 def has_correct(evidence: Sequence[Evidence]) -> bool:
@@ -15,9 +16,10 @@ def usable(state: State) -> list[Evidence]:
 
     What the derived filters leave out, such as a superseded document, comes back in the widened
     loop: it counts only where it is correct and nothing else is. Weak and old is no answer.
+    The more trusted come first, the web last.
     """
     correct = [e for e in state.evidence if e.grade.verdict == "correct"]
     current = [
         e for e in correct or state.evidence if state.derived_filters.admit(e.candidate.chunk)
     ]
-    return current or correct
+    return sorted(current or correct, key=lambda e: -trust(e.candidate))

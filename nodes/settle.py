@@ -10,6 +10,7 @@ from nodes.answer_values import stated_values
 from nodes.citations import cite, named, note_of, renumbered
 from nodes.conflicts import Statement, agree, contradict, newer, sources
 from nodes.state import Evidence, Sentence
+from nodes.trust import trust
 
 NEAR = 2.5
 """Log odds below the told side's passage from which another passage has a say: 1 to 12."""
@@ -54,15 +55,15 @@ def settle(
     """The draft with the other side, where the evidence has one that was left out.
 
     With `by_date` a side that another is newer than is not told; the newer one's note says what it
-    says. Else all sides are told, documents before the web and then the one that more independent
-    sources give, and each note says how many do: no side alone as plain fact.
+    says. Else all sides are told, the more trusted sources' first and then the one that more
+    independent ones give, and each note says how many do: no side alone as plain fact.
     """
     sides, beside = _sides(question, told, evidence, rejected)
     if len(sides) < 2:
         return Settled(list(told))
     standing = [s for s in sides if not (by_date and any(newer(o.best, s.best) for o in sides))]
     older = [side for side in sides if side not in standing]
-    standing.sort(key=lambda side: (_of_the_web(side), -_count(side)))
+    standing.sort(key=lambda side: (-_trust(side), -_count(side)))
     del standing[SIDES:]
     total = sum(map(_count, standing))
     lines: list[Sentence] = []
@@ -137,8 +138,8 @@ def _log_odds(probability: float) -> float:
     return math.log(inside / (1 - inside))
 
 
-def _of_the_web(side: _Side) -> bool:
-    return all(statement.candidate.url for statement in side.statements)
+def _trust(side: _Side) -> int:
+    return max(trust(statement.candidate) for statement in side.statements)
 
 
 def _count(side: _Side) -> int:

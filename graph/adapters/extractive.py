@@ -11,6 +11,7 @@ from nodes.citations import cite, note_of
 from nodes.conflicts import Statement, contradict
 from nodes.ports import Draft
 from nodes.state import Evidence, Rejected, Sentence, Stated
+from nodes.trust import trust
 from nodes.words import content_words, literals
 
 CLOSE = 2.5
@@ -85,15 +86,15 @@ def _of_the_named(question: str, told: list[Told]) -> list[Told]:
 
 
 def choose(question: str, told: Sequence[Told], limit: int) -> list[Told]:
-    """The best sentence, and those close to it that do not repeat it, best first."""
+    """The best sentence, and those close to it that do not repeat it: those of the more trusted
+    sources first, then the best first."""
     ranked = sorted(
         told, key=lambda one: (-one.log_odds, one.candidate.chunk.chunk_id, one.stated.start)
     )
+    close = [one for one in ranked if one.log_odds >= ranked[0].log_odds - CLOSE]
     chosen: list[Told] = []
-    for one in ranked:
-        if len(chosen) == limit or one.log_odds < ranked[0].log_odds - CLOSE:
-            break
-        if not any(_same(question, one, other) for other in chosen):
+    for one in sorted(close, key=lambda one: -trust(one.candidate)):
+        if len(chosen) < limit and not any(_same(question, one, other) for other in chosen):
             chosen.append(one)
     return chosen
 

@@ -34,6 +34,8 @@ def _scalar(key: str, value: object) -> str:
         return re.split(r"[-_]", text.lower())[0]
     if key == "status":
         return text.lower() if text.lower() in _STATUSES else ""
+    if key == "trust":
+        return "low" if text.lower() == "low" else ""
     if key == "effective":
         match = _ISO_DATE.match(text)
         return "{}-{:0>2}-{:0>2}".format(*match.groups()) if match else ""
