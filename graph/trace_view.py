@@ -126,6 +126,8 @@ def _ground(summary: Entry) -> Iterator[Line]:
         yield f"not supported: {sentence['sentence']} ({sentence['problem']})", "yellow"
     if isinstance(failed, str):
         yield failed, "yellow"
+    for fault, n in summary.get("citation_faults", {}).items():
+        yield f"citations {fault}: {n}", "yellow"
 
 
 def _decline(summary: Entry) -> Iterator[Line]:

@@ -1,6 +1,7 @@
 """Checks every sentence against the text it cites, tells those that stand, and decides whether
 they may be the answer."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -102,9 +103,13 @@ def _fresh(state: State) -> list[Sentence]:
     """The draft; of a repair, what says more than is kept, with citation numbers of its own."""
     if not state.kept:
         return state.draft
-    known = [set(content_words(sentence.text)) for sentence in state.kept]
-    more = [s for s in state.draft if not any(set(content_words(s.text)) <= k for k in known)]
+    known = [_meaning(sentence.text) for sentence in state.kept]
+    more = [s for s in state.draft if not any(_meaning(s.text) <= said for said in known)]
     return renumbered(more, beside=state.kept)
+
+
+def _meaning(text: str) -> set[str]:
+    return {*content_words(text), *re.findall(r"\d+", text)} or {text}
 
 
 def _decided(

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from graph.builder import build
+from nodes.context import Context
 from nodes.prompts import PROMPT_VERSION
 from nodes.state import State
 from tests.chat_runs import (
@@ -22,7 +24,7 @@ from tests.chat_runs import (
 )
 from tests.fake_chat import FakeChat, Fault, Reply
 from tests.fakes import FakeGrader, FakeIndex, a_candidate, a_chunk
-from tests.runs import QUESTION, kinds, route, run
+from tests.runs import QUESTION, kinds, route, run, told_through
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -242,6 +244,36 @@ async def test_a_repair_that_stands_is_told(chat: FakeChat) -> None:
     chat.script = says(generate=lambda body: next(lines), ground='{"supported": []}')
     state = await run(chat_ports(chat))
     assert (state.outcome, state.draft[0].text) == ("answered", "Refunds take 5 business days.")
+
+
+TWO = "Refunds take 5 business days. [1]\nThe card that was used gets it. [1]"
+"""A quotation, and a sentence that only a judge can decide."""
+
+
+@pytest.mark.parametrize("verdicts", MODES)
+async def test_a_quotation_is_told_before_the_judge_has_read_the_rest(
+    chat: FakeChat, verdicts: str
+) -> None:
+    yes = '{"supported": [1]}' if verdicts == "batched" else Reply("Yes", {"Yes": 0.95, "No": 0.05})
+    chat.script = says(generate=TWO, ground=yes)
+    chat.fault_of = only("ground", Fault(latency_s=0.4))
+    start = State(question=QUESTION, knowledge_base="kb", started_at=time.time())
+    told = await told_through(build(chat_ports(chat, verdicts=verdicts)), start, Context())
+    (first, quoted, early), (second, judged, late) = told.deltas
+    assert (first, second) == (0, 1)
+    assert quoted.startswith("Refunds take") and judged.startswith("The card")
+    assert late - early > 0.3
+    assert uses(chat).count("ground") == 1, "one round beyond generation"
+
+
+async def test_a_judge_that_is_down_costs_what_it_was_asked_alone(chat: FakeChat) -> None:
+    chat.script = says(generate=TWO)
+    chat.fault_of = only("ground", Fault("status"))
+    state = await run(chat_ports(chat))
+    assert state.outcome == "answered_partially"
+    assert [s.text for s in state.draft] == ["Refunds take 5 business days."]
+    assert ("check_grounding", "dependency_down") in kinds(state)
+    assert uses(chat).count("generate") == 1, "a repair could not be checked either"
 
 
 async def test_a_sentence_without_a_source_is_never_told(chat: FakeChat) -> None:
