@@ -58,7 +58,7 @@ class ActiveRuns:
         self._queue = queue
         self._stall_s = stall_s
         self._runs: dict[str, ActiveRun] = {}
-        self._threads: set[tuple[str, str]] = set()
+        self._threads: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = asyncio.Event()
 
@@ -92,7 +92,7 @@ class ActiveRuns:
     @contextmanager
     def thread(self, scope: Scope, thread_id: str | None) -> Iterator[None]:
         """Takes the thread, where one is named, for as long as this is entered."""
-        thread = (scope.tenant, thread_id) if thread_id else None
+        thread = scope.conversation(thread_id) if thread_id else None
         if thread in self._threads:
             raise ThreadBusy("this thread has a run that has not ended; wait for it or cancel it")
         if thread is not None:
@@ -104,12 +104,12 @@ class ActiveRuns:
                 self._threads.discard(thread)
 
     def running(self, scope: Scope) -> list[ActiveRun]:
-        return [run for run in self._runs.values() if run.ask.scope.tenant == scope.tenant]
+        return [run for run in self._runs.values() if scope.covers(run.ask.scope)]
 
     async def cancel(self, scope: Scope, run_id: str) -> None:
-        """Returns when the run has ended. Raises NotFound for another tenant's run as well."""
+        """Returns when the run has ended. Raises NotFound for a run of others as well."""
         run = self._runs.get(run_id)
-        if run is None or run.ask.scope.tenant != scope.tenant:
+        if run is None or not scope.covers(run.ask.scope):
             raise NotFound("no such run")
         await _end(run.task)
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from graph.asking import MAX_QUESTION, THREAD_ID
+from ingest.acl import MAX_ENTRIES
 from ingest.loaders.normalise import printable
 
 MAX_TURNS = 50
@@ -32,6 +33,17 @@ Filters = Annotated[
         description="Values that a passage must have: document_id, language, version, status; "
         "a scalar, or a list of which one must match.",
         examples=[{"language": "en", "version": ["2", "3"]}],
+    ),
+]
+
+
+Acl = Annotated[
+    list[str],
+    Field(
+        min_length=1,
+        max_length=MAX_ENTRIES,
+        description="Who of the tenant may read it: `*`, `user:NAME`, `group:NAME`.",
+        examples=[["group:hr", "user:alice"]],
     ),
 ]
 
@@ -91,6 +103,10 @@ class SearchBody(Body):
     filters: Filters = Field(default_factory=dict)
 
 
+class AccessBody(Body):
+    acl: Acl
+
+
 class NewKnowledgeBase(Body):
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"name": "handbook", "description": "Company handbook"}]}
@@ -100,4 +116,5 @@ class NewKnowledgeBase(Body):
         max_length=200, description="1 to 63 of a-z, 0-9, - and _; starts with a-z or 0-9."
     )
     description: str = Field("", max_length=2_000)
+    acl: Acl = Field(["*"])
     web: bool = Field(False, description="May the web be searched where the base has no answer?")

@@ -1,6 +1,5 @@
 """Opens the one graph: api, eval, Studio and the command line all come in here."""
 
-import importlib
 import inspect
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,6 +14,7 @@ from graph.settings import GraphSettings
 from graph.threads import open_threads
 from ingest.compose import Corpus, open_index
 from ingest.errors import ConfigurationError
+from ingest.named_adapters import load_adapter
 
 
 @dataclass(frozen=True)
@@ -163,15 +163,6 @@ def _own_reranker(kind: str, settings: GraphSettings) -> Any:
     if not inspect.iscoroutinefunction(getattr(reranker, "rerank", None)):
         raise ConfigurationError(f"CRAG_RERANK__KIND: {kind} has no `async def rerank`")
     return reranker
-
-
-def load_adapter(name: str) -> Any:
-    """The class named `package.module:Class`. Raises ConfigurationError."""
-    module, _, attribute = name.partition(":")
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except (Exception, SystemExit) as error:
-        raise ConfigurationError(f"cannot load the adapter {name!r}: {_told(error)}") from error
 
 
 def _told(error: BaseException) -> str:

@@ -20,9 +20,13 @@ T = TypeVar("T")
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
   run_id TEXT PRIMARY KEY, tenant TEXT, knowledge_base TEXT, created_at TEXT, outcome TEXT,
-  reason TEXT, question TEXT, total_ms REAL, answer TEXT);
+  reason TEXT, question TEXT, total_ms REAL, answer TEXT, principals TEXT DEFAULT '[]');
 CREATE INDEX IF NOT EXISTS runs_by_tenant ON runs (tenant, created_at);
 """
+COLUMNS = "PRAGMA table_info(runs)"
+SEEN_BY = """tenant = ? AND NOT EXISTS (
+  SELECT 1 FROM json_each(runs.principals) WHERE value NOT IN (SELECT value FROM json_each(?)))"""
+"""As Scope.covers: a run is seen by who may see all that it has seen."""
 KEPT = 10_000
 """Runs kept; the oldest go first."""
 
@@ -38,6 +42,8 @@ class RunLog:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.executescript(SCHEMA)
+            if not any(row[1] == "principals" for row in self._db.execute(COLUMNS)):
+                self._db.execute("ALTER TABLE runs ADD COLUMN principals TEXT DEFAULT '[]'")
         except sqlite3.Error as error:
             raise ConfigurationError(
                 f"the log of runs {path}: {error}; move the file away to begin a new one"
@@ -74,8 +80,8 @@ class RunLog:
         values = (answer.run_id, scope.tenant, base, created, answer.outcome, answer.reason)
         with self._lock:
             self._db.execute(
-                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (*values, kept["question"], total, json.dumps(kept)),
+                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (*values, kept["question"], total, json.dumps(kept), json.dumps(scope.principals)),
             )
             self._db.execute(
                 "DELETE FROM runs WHERE rowid <= (SELECT max(rowid) FROM runs) - ?", (KEPT,)
@@ -85,9 +91,9 @@ class RunLog:
         names = ("run_id", "knowledge_base", "created_at", "outcome", "reason", "question")
         with self._lock:
             rows = self._db.execute(
-                f"SELECT {', '.join(names)}, total_ms FROM runs WHERE tenant = ? "
+                f"SELECT {', '.join(names)}, total_ms FROM runs WHERE {SEEN_BY} "
                 "ORDER BY created_at DESC LIMIT ?",
-                (scope.tenant, limit),
+                (*_seer(scope), limit),
             ).fetchall()
         return [dict(zip((*names, "total_ms"), row, strict=True)) for row in rows]
 
@@ -96,18 +102,22 @@ class RunLog:
             rows = self._db.execute(
                 "SELECT question, outcome, degraded FROM (SELECT question, outcome, created_at, "
                 "json_array_length(answer, '$.degraded') > 0 AS degraded FROM runs "
-                "WHERE tenant = ? AND knowledge_base = ?) "
+                f"WHERE {SEEN_BY} AND knowledge_base = ?) "
                 "WHERE outcome IN ('refused', 'answered_partially') OR degraded "
                 "ORDER BY created_at DESC",
-                (scope.tenant, base),
+                (*_seer(scope), base),
             ).fetchall()
         return [{"question": q, "outcome": o, "degraded": bool(d)} for q, o, d in rows]
 
     def _get(self, scope: Scope, run_id: str) -> dict[str, Any]:
         with self._lock:
             row = self._db.execute(
-                "SELECT answer FROM runs WHERE tenant = ? AND run_id = ?", (scope.tenant, run_id)
+                f"SELECT answer FROM runs WHERE {SEEN_BY} AND run_id = ?", (*_seer(scope), run_id)
             ).fetchone()
         if row is None:
             raise NotFound("no such run")
         return dict(json.loads(row[0]))
+
+
+def _seer(scope: Scope) -> tuple[str, str]:
+    return scope.tenant, json.dumps(scope.principals)

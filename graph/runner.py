@@ -224,5 +224,5 @@ def _state(values: Any) -> State:
 
 
 def _thread(scope: Scope, thread_id: str) -> str:
-    """A thread belongs to its tenant: another one's id finds nothing."""
-    return f"{scope.tenant}/{thread_id}"
+    """A thread belongs to who began it: another one's id finds nothing."""
+    return scope.conversation(thread_id)

@@ -1,9 +1,9 @@
 """Access lists: who of a tenant may read a document or a knowledge base."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from ingest.errors import InvalidRequest
+from ingest.errors import InvalidRequest, LoadError
 from ingest.scope import EVERYONE
 
 KINDS = ("user:", "group:")
@@ -22,11 +22,25 @@ def parse_acl(entries: Sequence[str]) -> list[str]:
     return [EVERYONE] if EVERYONE in found else list(dict.fromkeys(found))
 
 
+def everyone() -> list[str]:
+    return [EVERYONE]
+
+
 def both(one: Sequence[str], other: Sequence[str]) -> list[str]:
     """Those whom both lists admit by name; nobody where they share none."""
     if EVERYONE in one:
         return list(other)
     return list(one) if EVERYONE in other else [entry for entry in one if entry in other]
+
+
+def check_declared(metadata: Mapping[str, str]) -> None:
+    """Raises LoadError for a document whose own access list is not understood."""
+    declared = metadata.get("acl")
+    if declared is not None:
+        try:
+            parse_acl(declared.split(","))
+        except InvalidRequest as error:
+            raise LoadError(f"Its acl is not understood: {error}", code="invalid_acl") from None
 
 
 def checked_name(name: str) -> str:

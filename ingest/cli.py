@@ -7,6 +7,10 @@ from typing import Annotated
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Acl = Annotated[
+    list[str] | None,
+    typer.Option(help="Who may read: *, user:NAME or group:NAME; may be repeated."),
+]
 Base = Annotated[str, typer.Option("--kb", help="The knowledge base.")]
 
 kb = typer.Typer(help="Knowledge bases: the sets of documents that questions are asked of.")
@@ -19,6 +23,7 @@ def ingest(
     delete_missing: Annotated[
         bool, typer.Option(help="Delete documents that are not in this folder.")
     ] = False,
+    acl: Acl = None,
     as_json: Json = False,
 ) -> None:
     """Bring a knowledge base in line with a folder: documents are named by their path in it.
@@ -28,6 +33,7 @@ def ingest(
     import time
     from dataclasses import asdict
 
+    from ingest.acl import parse_acl
     from ingest.errors import InvalidRequest
     from ingest.local import ingest_here
     from ingest.pipeline import files_below
@@ -38,13 +44,14 @@ def ingest(
     from ingest.through_server import ingest_through
 
     settings = read(context.obj)
+    given = parse_acl(acl) if acl else None
     files = len(files_below(path))
     if delete_missing and not files:
         raise InvalidRequest(f"{path} has no files: --delete-missing would empty {knowledge_base}")
     say(f"reading {files} files of {path}", sys.stderr)
     started = time.monotonic()
     with shown_progress() as on_result:
-        what = (path, knowledge_base, delete_missing, on_result)
+        what = (path, knowledge_base, delete_missing, given, on_result)
         report, created = here_or_through(
             settings.data_dir,
             lambda: ingest_here(settings, *what),
@@ -98,6 +105,7 @@ def create_base(
     web: Annotated[
         bool, typer.Option("--web", help="The web may be searched where it has no answer.")
     ] = False,
+    acl: Acl = None,
     as_json: Json = False,
 ) -> None:
     """Create an empty knowledge base."""
@@ -110,8 +118,8 @@ def create_base(
     settings = read(context.obj)
     base = here_or_through(
         settings.data_dir,
-        lambda: create_here(settings, name, description, web),
-        lambda server: create_through(server, name, description, web),
+        lambda: create_here(settings, name, description, web, acl),
+        lambda server: create_through(server, name, description, web, acl),
     )
     say_json(base) if as_json else say(f"created knowledge base {name}")
 

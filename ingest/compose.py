@@ -6,11 +6,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingest.access import open_access
 from ingest.data_folder import DataFolder
 from ingest.index import Index
 from ingest.live import LiveBases
 from ingest.ports import ChunkStore, DraftStore, Embedder, Encoders, Records, SparseEncoder
-from ingest.scope import LOCAL
+from ingest.scope import Scope
 from ingest.settings import IndexSettings
 from ingest.writer import Writer
 
@@ -51,9 +52,11 @@ async def open_index(settings: IndexSettings) -> AsyncIterator[Corpus]:
     Qdrant server does not answer. Loads no model."""
     async with open_holdings(settings) as held, AsyncExitStack() as opened:
         corpus = _corpus(settings, held, opened)
-        await corpus.bases.check_embedder(LOCAL)
-        names = [base.name for base in await corpus.bases.bases(LOCAL)]
-        await held.store.check(LOCAL.tenant, names)
+        for tenant in await corpus.bases.tenants():
+            everything = Scope(tenant, manages=True)
+            await corpus.bases.check_embedder(everything)
+            names = [base.name for base in await corpus.bases.bases(everything)]
+            await held.store.check(tenant, names)
         await corpus.writer.recover()
         yield corpus
 
@@ -132,5 +135,11 @@ def _corpus(settings: IndexSettings, held: Holdings, opened: AsyncExitStack) -> 
         pipeline=pipeline,
     )
     opened.callback(writer.close)
-    index = Index(embedder=embedder, sparse=sparse, store=store, bases=bases)
+    index = Index(
+        embedder=embedder,
+        sparse=sparse,
+        store=store,
+        bases=bases,
+        access=open_access(settings.access),
+    )
     return Corpus(held.folder, index, writer, bases, embedder)

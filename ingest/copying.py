@@ -147,7 +147,13 @@ def _placed(stored: StoredChunk, target: Place, document: DocumentRecord) -> Sto
     if chunk.document_id != new:
         moved = chunk_id(new, chunk.revision, chunk.ordinal)
         chunk = replace(chunk, chunk_id=moved, document_id=new)
-    return replace(stored, chunk=chunk, tenant=target.tenant, knowledge_base=target.name)
+    return replace(
+        stored,
+        chunk=chunk,
+        tenant=target.tenant,
+        knowledge_base=target.name,
+        acl=document.readers,
+    )
 
 
 async def _verify(target: Place, wanted: int) -> None:

@@ -38,9 +38,9 @@ class LoadedDocument:
     """Characters that no reader saw, taken out, and look-alikes that became what they look like."""
 
 
-METADATA_KEYS = tuple("language version status effective supersedes owner tags trust".split())
-"""`status` is current, superseded or draft; `effective` an ISO date; `tags` are comma-separated;
-`trust` is low, or not there."""
+METADATA_KEYS = tuple("language version status effective supersedes owner tags trust acl".split())
+"""`status` is current, superseded or draft; `effective` an ISO date; `tags` and `acl` are
+comma-separated, and chunks do not have `acl`; `trust` is low, or not there."""
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,8 @@ class UnknownKnowledgeBase(NotFound):
 
 
 class LoadError(ServiceError):
-    """`code` is one of: empty, encrypted, broken, too_large, no_text, unsupported."""
+    """`code` is one of: empty, encrypted, broken, too_large, no_text, unsupported,
+    invalid_acl."""
 
     code = "broken"
 

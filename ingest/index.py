@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
+from ingest.access import LiveAccess
 from ingest.documents import Candidate
 from ingest.errors import DependencyError, NotFound
 from ingest.filters import Filters
@@ -33,12 +34,14 @@ class Index:
         sparse: SparseEncoder,
         store: ChunkStore,
         bases: LiveBases,
+        access: LiveAccess | None = None,
         dense_weight: float = 0.5,
     ) -> None:
         self._embedder = embedder
         self._sparse = sparse
         self._store = store
         self._bases = bases
+        self._access = access
         self._dense_weight = dense_weight
 
     async def search(
@@ -67,7 +70,16 @@ class Index:
             before, live = live, await self._bases.base(scope, knowledge_base)
             if live.changes == before.changes:
                 break
-        return found
+        shown = {c.chunk.document_id for c in found}
+        readable = await self._readable(scope, live, shown)
+        return [c for c in found if c.chunk.document_id in readable]
+
+    async def _readable(self, scope: Scope, live: LiveBase, document_ids: set[str]) -> set[str]:
+        """Those that the source system lets this scope read, where one is asked."""
+        if self._access is None:
+            return document_ids
+        named = [live.documents[key] for key in document_ids if key in live.documents]
+        return await self._access.readable(scope, named)
 
     async def _found(
         self,
@@ -105,20 +117,28 @@ class Index:
 
     async def documents(self, scope: Scope, knowledge_base: str) -> list[DocumentRecord]:
         """Live documents that this scope may read, by source."""
-        return list((await self._bases.base(scope, knowledge_base)).documents.values())
+        return (await self._bases.base(scope, knowledge_base)).visible(scope)
 
     async def document(self, scope: Scope, knowledge_base: str, document_id: str) -> DocumentRecord:
         """Raises NotFound for an unknown document and for a forbidden one alike."""
         live = await self._bases.base(scope, knowledge_base)
-        if document_id not in live.documents:
+        found = [d for d in live.visible(scope) if d.document_id == document_id]
+        if not found or not await self._shows(scope, live, document_id):
             raise NotFound("no such document")
-        return live.documents[document_id]
+        return found[0]
 
     async def text(
         self, scope: Scope, knowledge_base: str, document_id: str, revision: str
     ) -> str | None:
-        """The stored text of a live revision, or None where it no longer answers."""
+        """The stored text of a live revision, or None where it answers this scope no longer."""
+        live = await self._bases.base(scope, knowledge_base)
+        visible = any(d.document_id == document_id for d in live.visible(scope))
+        if not visible or not await self._shows(scope, live, document_id):
+            return None
         return await self._bases.text(scope, knowledge_base, document_id, revision)
+
+    async def _shows(self, scope: Scope, live: LiveBase, document_id: str) -> bool:
+        return scope.manages or document_id in await self._readable(scope, live, {document_id})
 
     async def version(self, scope: Scope, knowledge_base: str) -> str:
         """Changes with every change of what the base would answer from; the same content and
@@ -148,7 +168,8 @@ class Index:
             hits = await self._store.search(
                 scope, live.name, query, limit=wanted, filters=stored, exact=exact
             )
-            admitted = [hit for hit in map(live.seen, hits) if hit and filters.admit(hit.chunk)]
+            seen = [live.seen(scope, hit) for hit in hits]
+            admitted = [hit for hit in seen if hit and filters.admit(hit.chunk)]
             if len(admitted) >= limit or len(hits) < wanted or factor >= MAX_OVERFETCH:
                 return _arms_best(admitted, limit)
             factor *= 2

@@ -9,7 +9,8 @@ from ingest.scope import Scope
 
 @dataclass(frozen=True)
 class BaseSummary:
-    """A knowledge base; `version` names what it would answer from."""
+    """A knowledge base; `version` names what it would answer from. Counts are of what the scope
+    sees, and only a manager is told who else may read it."""
 
     name: str
     description: str
@@ -18,6 +19,7 @@ class BaseSummary:
     documents: int
     chunks: int
     version: str
+    acl: list[str] | None
 
 
 async def inventory(corpus: Corpus, scope: Scope) -> list[BaseSummary]:
@@ -36,4 +38,5 @@ async def summary_of(corpus: Corpus, scope: Scope, base: KnowledgeBase) -> BaseS
         documents=len(documents),
         chunks=sum(document.chunks for document in documents),
         version=await corpus.index.version(scope, base.name),
+        acl=base.acl if scope.manages else None,
     )

@@ -5,36 +5,46 @@ import hashlib
 import posixpath
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from ingest.acl import everyone
 from ingest.errors import EmbedderMismatch, UnknownKnowledgeBase
 from ingest.filters import Condition, Filters
 from ingest.ports import DocumentRecord, Hit, KnowledgeBase, Records
-from ingest.scope import Scope
+from ingest.scope import EVERYONE, Scope
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class LiveBase:
-    """The live documents of a base by id, as of one change number."""
+    """The live documents of a base by id, as of one change number; who may read the base."""
 
     name: str
     changes: int
     version: str
     documents: dict[str, DocumentRecord]
+    acl: list[str] = field(default_factory=everyone)
 
-    def seen(self, hit: Hit) -> Hit | None:
-        """The hit with its document's present status; None for what no longer answers.
+    def visible(self, scope: Scope) -> list[DocumentRecord]:
+        """All to a manager; to others what they may read, and nothing of who else may."""
+        if scope.manages:
+            return list(self.documents.values())
+        return [_as_seen_by(scope, d, self) for d in self.documents.values() if _reads(scope, d)]
+
+    def seen(self, scope: Scope, hit: Hit) -> Hit | None:
+        """The hit with its document's present status; None for what answers this scope no longer.
 
         An alias (the same bytes under another name) is left out while its original says the same.
         """
         document = self.documents.get(hit.chunk.document_id)
         if document is None or document.revision != hit.chunk.revision:
             return None
+        if not _reads(scope, document):
+            return None
         original = self.documents.get(document.duplicate_of or "")
-        if original is not None and _says_the_same(original, document):
+        if original and _reads(scope, original) and _says_the_same(original, document):
             return None
         metadata = {**hit.chunk.metadata, "status": document.status}
         return replace(hit, chunk=replace(hit.chunk, metadata=metadata))
@@ -64,11 +74,29 @@ class LiveBases:
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="records")
 
     async def base(self, scope: Scope, knowledge_base: str) -> LiveBase:
-        """Raises UnknownKnowledgeBase."""
-        return await self._run(lambda: self._read(scope.tenant, knowledge_base))
+        """Raises UnknownKnowledgeBase, for one that this scope may not read as well."""
+        live = await self._run(lambda: self._read(scope.tenant, knowledge_base))
+        if not (scope.manages or scope.may_read(live.acl)):
+            raise unknown_base(knowledge_base)
+        return live
 
     async def bases(self, scope: Scope) -> list[KnowledgeBase]:
-        return await self._run(lambda: self._records.knowledge_bases(scope.tenant))
+        """Those that this scope may read; all of the tenant to a manager."""
+        found = await self._run(lambda: self._records.knowledge_bases(scope.tenant))
+        return [base for base in found if scope.manages or scope.may_read(base.acl)]
+
+    async def withheld(self, scope: Scope, knowledge_base: str, document_ids: list[str]) -> bool:
+        """Whether one of these is there and not for this scope; what is gone is nobody's."""
+        everything = replace(scope, manages=True)
+        try:
+            live = await self.base(everything, knowledge_base)
+        except UnknownKnowledgeBase:
+            return False
+        named = [live.documents[key] for key in document_ids if key in live.documents]
+        return not (scope.may_read(live.acl) and all(_reads(scope, one) for one in named))
+
+    async def tenants(self) -> list[str]:
+        return await self._run(self._records.tenants)
 
     async def text(self, scope: Scope, base: str, document_id: str, revision: str) -> str | None:
         return await self._run(
@@ -97,8 +125,9 @@ class LiveBases:
         if cached is not None and cached.changes == changes:
             return cached
         documents = _with_status(self._records.documents(tenant, name))
-        version = _version(self._pipeline, documents)
-        live = LiveBase(name, changes, version, {d.document_id: d for d in documents})
+        base = require_known(self._records.knowledge_bases(tenant), name)
+        version = _version(self._pipeline, documents, base)
+        live = LiveBase(name, changes, version, {d.document_id: d for d in documents}, base.acl)
         self._cache[tenant, name] = live
         return live
 
@@ -107,7 +136,25 @@ def require_known(bases: list[KnowledgeBase], name: str) -> KnowledgeBase:
     for base in bases:
         if base.name == name:
             return base
-    raise UnknownKnowledgeBase(f"no knowledge base {name!r}")
+    raise unknown_base(name)
+
+
+def unknown_base(name: str) -> UnknownKnowledgeBase:
+    return UnknownKnowledgeBase(f"no knowledge base {name!r}")
+
+
+def _reads(scope: Scope, document: DocumentRecord) -> bool:
+    return scope.may_read(document.readers)
+
+
+def _as_seen_by(scope: Scope, document: DocumentRecord, base: LiveBase) -> DocumentRecord:
+    original = base.documents.get(document.duplicate_of or "")
+    return replace(
+        document,
+        duplicate_of=original.document_id if original and _reads(scope, original) else None,
+        acl=[entry for entry in document.readers if entry in scope.readable_acl],
+        metadata={key: value for key, value in document.metadata.items() if key != "acl"},
+    )
 
 
 def _says_the_same(one: DocumentRecord, other: DocumentRecord) -> bool:
@@ -135,6 +182,9 @@ def _superseded_sources(document: DocumentRecord) -> set[str]:
     return named - {document.source}
 
 
-def _version(pipeline: str, documents: list[DocumentRecord]) -> str:
+def _version(pipeline: str, documents: list[DocumentRecord], base: KnowledgeBase) -> str:
+    """Access lists count where there are any: what was cached under another one is not found."""
     lines = [pipeline, *sorted(f"{d.document_id} {d.revision} {d.status}" for d in documents)]
+    listed = {d.document_id: d.readers for d in documents} | {"": base.acl}
+    lines += sorted(f"{key} {acl}" for key, acl in listed.items() if acl != [EVERYONE])
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]

@@ -16,7 +16,7 @@ from ingest.inventory import inventory, summary_of
 from ingest.live import require_known
 from ingest.pipeline import IngestReport, OnResult, files_below, ingest
 from ingest.reembedding import OnChunks, reembed
-from ingest.scope import LOCAL
+from ingest.scope import EVERYONE, LOCAL, LOCAL_MANAGER
 from ingest.settings import IndexSettings, QdrantSettings
 from ingest.writer import NAME, NAME_RULE
 
@@ -28,23 +28,25 @@ def ingest_here(
     path: Path,
     knowledge_base: str,
     delete_missing: bool,
+    acl: list[str] | None,
     on_result: OnResult,
 ) -> tuple[IngestReport, bool]:
     """The report, and whether the base was created. Raises what ingest.pipeline.ingest raises."""
     files_below(path)
 
     async def work(corpus: Corpus) -> tuple[IngestReport, bool]:
-        names = [base.name for base in await corpus.bases.bases(LOCAL)]
+        names = [base.name for base in await corpus.bases.bases(LOCAL_MANAGER)]
         created = knowledge_base not in names
         if created:
-            await corpus.writer.create_knowledge_base(LOCAL, knowledge_base)
+            await corpus.writer.create_knowledge_base(LOCAL_MANAGER, knowledge_base)
         report = await ingest(
             path,
-            scope=LOCAL,
+            scope=LOCAL_MANAGER,
             knowledge_base=knowledge_base,
             index=corpus.index,
             writer=corpus.writer,
             delete_missing=delete_missing,
+            acl=acl,
             on_result=on_result,
         )
         return report, created
@@ -54,22 +56,26 @@ def ingest_here(
 
 def bases_here(settings: IndexSettings) -> list[dict[str, Any]]:
     async def work(corpus: Corpus) -> list[dict[str, Any]]:
-        return [asdict(summary) for summary in await inventory(corpus, LOCAL)]
+        return [asdict(summary) for summary in await inventory(corpus, LOCAL_MANAGER)]
 
     return _with_corpus(settings, work)
 
 
-def create_here(settings: IndexSettings, name: str, description: str, web: bool) -> dict[str, Any]:
+def create_here(
+    settings: IndexSettings, name: str, description: str, web: bool, acl: list[str] | None
+) -> dict[str, Any]:
     async def work(corpus: Corpus) -> dict[str, Any]:
-        base = await corpus.writer.create_knowledge_base(LOCAL, name, description, web=web)
-        return asdict(await summary_of(corpus, LOCAL, base))
+        base = await corpus.writer.create_knowledge_base(
+            LOCAL_MANAGER, name, description, web=web, acl=acl or [EVERYONE]
+        )
+        return asdict(await summary_of(corpus, LOCAL_MANAGER, base))
 
     return _with_corpus(settings, work)
 
 
 def delete_here(settings: IndexSettings, name: str) -> None:
     async def work(corpus: Corpus) -> None:
-        await corpus.writer.delete_knowledge_base(LOCAL, name)
+        await corpus.writer.delete_knowledge_base(LOCAL_MANAGER, name)
 
     _with_corpus(settings, work)
 

@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from ingest.acl import check_declared
 from ingest.documents import document_id
 from ingest.errors import InvalidRequest, LoadError
 from ingest.index import Index
 from ingest.loaders import load_bytes
 from ingest.ports import DocumentRecord
+from ingest.preparing import HIDDEN, Prepared
 from ingest.scope import Scope
-from ingest.writer import HIDDEN, Prepared, Writer
+from ingest.writer import Writer
 
 FileState = Literal["added", "updated", "unchanged", "failed", "deleted"]
 
@@ -65,10 +67,12 @@ async def ingest(
     index: Index,
     writer: Writer,
     delete_missing: bool = False,
+    acl: list[str] | None = None,
     on_result: OnResult = lambda result, total: None,
 ) -> IngestReport:
     """Brings the base in line with a file or folder; an unchanged file costs no embedding.
 
+    With an `acl` all of them get it, also the unchanged; without, each keeps its own.
     Where the store lost passages, every file is embedded again. Raises InvalidRequest where there
     is nothing at `path`. A file that cannot be read is a
     result, and what the base knew of it before goes on answering.
@@ -86,7 +90,7 @@ async def ingest(
     group: list[Prepared] = []
     for source, file in sources:
         before = known.get(source) if complete else None
-        outcome = await _read(source, file, before, scope, knowledge_base, writer)
+        outcome = await _read(source, file, before, scope, knowledge_base, writer, acl)
         if isinstance(outcome, FileResult):
             told(outcome)
             continue
@@ -112,12 +116,13 @@ async def ingest_upload(
     knowledge_base: str,
     index: Index,
     writer: Writer,
+    acl: list[str] | None = None,
 ) -> FileResult:
     """One uploaded document, under the name `source`. A bad one is a `failed` result."""
     document = document_id(scope.tenant, knowledge_base, source)
     live = {d.document_id: d for d in await index.documents(scope, knowledge_base)}
     known = live.get(document)
-    outcome = await _prepare(source, content, known, scope, knowledge_base, writer)
+    outcome = await _prepare(source, content, known, scope, knowledge_base, writer, acl)
     if isinstance(outcome, FileResult):
         return outcome
     results: list[FileResult] = []
@@ -133,6 +138,7 @@ async def _read(
     scope: Scope,
     base: str,
     writer: Writer,
+    acl: list[str] | None,
 ) -> Prepared | FileResult:
     printable = source.encode("utf-8", "replace").decode()
     if printable != source:
@@ -143,7 +149,7 @@ async def _read(
     except OSError as error:
         reason = f"cannot be read: {error.strerror or error}"
         return FileResult(source, "failed", code="unreadable", error=reason)
-    return await _prepare(source, content, known, scope, base, writer)
+    return await _prepare(source, content, known, scope, base, writer, acl)
 
 
 async def _prepare(
@@ -153,14 +159,19 @@ async def _prepare(
     scope: Scope,
     base: str,
     writer: Writer,
+    acl: list[str] | None,
 ) -> Prepared | FileResult:
     if known is not None and known.revision == writer.revision(content):
-        return _result(known, "unchanged")
+        if acl is None or acl == known.acl:
+            return _result(known, "unchanged")
+        await writer.set_acl(scope, base, known.document_id, acl)
+        return _result(known, "updated")
     try:
         loaded = await asyncio.to_thread(load_bytes, source, content)
+        check_declared(loaded.metadata)
     except LoadError as error:
         return FileResult(source, "failed", code=error.code, error=error.message)
-    return await writer.prepare(scope, base, source, content, loaded)
+    return await writer.prepare(scope, base, source, content, loaded, acl)
 
 
 async def _write(

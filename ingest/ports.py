@@ -1,7 +1,7 @@
-"""What the index needs from outside: an embedder, a chunk store, document records."""
+"""What the index needs from outside: an embedder, a chunk store, and records (ingest.records)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from ingest.documents import Chunk
 from ingest.filters import Filters
+from ingest.records import DocumentRecord as DocumentRecord
+from ingest.records import KnowledgeBase as KnowledgeBase
+from ingest.records import Records as Records
 from ingest.scope import Scope
 
 Vector = NDArray[np.float32]
@@ -140,6 +143,11 @@ class ChunkStore(Protocol):
     ) -> list[StoredChunk]:
         """The chunks of a revision in order, with their vectors; for copying, not for answers."""
 
+    async def set_acl(
+        self, tenant: str, knowledge_base: str, document_id: str, acl: Sequence[str]
+    ) -> None:
+        """Who may find the chunks of all its revisions from now on; durable when it returns."""
+
     async def delete_revision(
         self, tenant: str, knowledge_base: str, document_id: str, revision: str
     ) -> None: ...
@@ -162,88 +170,3 @@ class DraftStore(ChunkStore, Protocol):
 
     async def take_place(self, live: ChunkStore, tenant: str, knowledge_base: str) -> None:
         """Its chunks of the base are the live ones from now on; the old ones are deleted."""
-
-
-@dataclass(frozen=True)
-class DocumentRecord:
-    """What is known of a document. `status` is current, superseded or draft."""
-
-    document_id: str
-    source: str
-    title: str
-    revision: str
-    content_sha256: str
-    media_type: str
-    chunks: int
-    updated_at: str
-    status: str = "current"
-    metadata: dict[str, str] = field(default_factory=dict)
-    duplicate_of: str | None = None
-
-
-@dataclass(frozen=True)
-class KnowledgeBase:
-    name: str
-    description: str
-    created_at: str
-    embedder: str
-    sparse: str
-    web: bool = False
-
-
-class Records(Protocol):
-    """Names the live revision of each document, and keeps its text. Calls block briefly.
-
-    A revision is `writing`, then `live`, then `dead`; only live ones answer.
-    """
-
-    def create_knowledge_base(self, tenant: str, base: KnowledgeBase) -> None: ...
-
-    def knowledge_bases(self, tenant: str) -> list[KnowledgeBase]: ...
-
-    def set_encoders(self, tenant: str, name: str, embedder: str, sparse: str) -> None:
-        """Notes that the base was embedded anew. Raises UnknownKnowledgeBase."""
-
-    def delete_knowledge_base(self, tenant: str, name: str) -> None:
-        """Stops the base from answering at once; all its revisions become dead."""
-
-    def forget_knowledge_base(self, tenant: str, name: str) -> None:
-        """Forgets its dead revisions, once their chunks are gone."""
-
-    def original(self, tenant: str, knowledge_base: str, document: DocumentRecord) -> str | None:
-        """The id of another live document with the same bytes that is no alias itself.
-
-        Raises UnknownKnowledgeBase.
-        """
-
-    def begin_revision(self, tenant: str, knowledge_base: str, document: DocumentRecord) -> None:
-        """Notes the intent to write, so that a crash leaves nothing unaccounted for.
-
-        A revision that is live stays live.
-        """
-
-    def make_live(
-        self, tenant: str, knowledge_base: str, document: DocumentRecord, text: str
-    ) -> str | None:
-        """Switches the document to this revision at once; the revision it replaced, if any."""
-
-    def delete_document(self, tenant: str, knowledge_base: str, document_id: str) -> bool:
-        """Stops the document from answering at once; its revisions become dead."""
-
-    def unfinished(self) -> list[tuple[str, str, str, str]]:
-        """(tenant, knowledge base, document id, revision) of all writing and dead revisions."""
-
-    def forget_revision(
-        self, tenant: str, knowledge_base: str, document_id: str, revision: str
-    ) -> None: ...
-
-    def documents(self, tenant: str, knowledge_base: str) -> list[DocumentRecord]:
-        """Live documents, by source."""
-
-    def text(self, tenant: str, knowledge_base: str, document_id: str, revision: str) -> str | None:
-        """The stored text of a live revision."""
-
-    def changes(self, tenant: str, knowledge_base: str) -> int:
-        """A number that grows with every change of the base."""
-
-    def close(self) -> None: ...

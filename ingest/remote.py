@@ -69,7 +69,7 @@ class Client:
         body: object = None,
         *,
         content: bytes | None = None,
-        **query: str,
+        **query: str | list[str],
     ) -> Any:
         """What the server answers; None for an empty answer."""
         response = self._send(method, path, json=body, content=content, params=query)

@@ -53,3 +53,6 @@ def _digest(names: list[str]) -> str:
 
 LOCAL = Scope(tenant="local")
 """Of the commands on this machine, and of every request where no credential is asked for."""
+
+LOCAL_MANAGER = Scope(tenant="local", manages=True)
+"""The same where documents are ingested, listed and deleted."""

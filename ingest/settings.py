@@ -60,6 +60,14 @@ class QdrantSettings(Section):
         return url or None
 
 
+class AccessSettings(Section):
+    """Access that is checked against the source system before a document is shown."""
+
+    resolver: str | None = Field(None, description="package.module:Class; None: lists alone.")
+    cache_s: float = Field(30.0, ge=0, le=3600, description="Seconds that a decision holds.")
+    timeout_s: float = Field(2.0, gt=0, le=30, description="Seconds of one check.")
+
+
 class IndexSettings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_nested_delimiter="__", frozen=True, extra="forbid"
@@ -68,6 +76,7 @@ class IndexSettings(BaseSettings):
     data_dir: Path = Field(Path(".crag"), description="The data folder; one process holds it.")
     split: SplitSettings = SplitSettings()
     qdrant: QdrantSettings = QdrantSettings()
+    access: AccessSettings = AccessSettings()
 
 
 def check_names(settings: type[BaseSettings], names: Iterable[str] | None = None) -> None:

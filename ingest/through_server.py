@@ -17,6 +17,7 @@ def ingest_through(
     path: Path,
     knowledge_base: str,
     delete_missing: bool,
+    acl: list[str] | None,
     on_result: OnResult,
 ) -> tuple[IngestReport, bool]:
     """As ingest.local.ingest_here: the report, and whether the base was created."""
@@ -30,7 +31,7 @@ def ingest_through(
         on_result(result, len(files))
 
     for source, file in files:
-        told(_refused_here(source, file) or _upload(client, address, source, file))
+        told(_refused_here(source, file) or _upload(client, address, source, file, acl))
     if delete_missing and path.is_dir():
         for document in _missing(client, address, {result.source for result in results}):
             try:
@@ -44,7 +45,7 @@ def ingest_through(
 def _create_missing(client: Client, knowledge_base: str) -> bool:
     if any(base["name"] == knowledge_base for base in bases_through(client)):
         return False
-    create_through(client, knowledge_base, "", False)
+    create_through(client, knowledge_base, "", False, None)
     return True
 
 
@@ -53,8 +54,10 @@ def bases_through(client: Client) -> list[dict[str, Any]]:
     return bases
 
 
-def create_through(client: Client, name: str, description: str, web: bool) -> dict[str, Any]:
-    body = {"name": name, "description": description, "web": web}
+def create_through(
+    client: Client, name: str, description: str, web: bool, acl: list[str] | None
+) -> dict[str, Any]:
+    body = {"name": name, "description": description, "web": web, "acl": acl or ["*"]}
     base: dict[str, Any] = client.json("POST", BASES, body)
     return base
 
@@ -71,13 +74,15 @@ def _refused_here(source: str, file: Path) -> FileResult | None:
     return FileResult(source, "failed", code="too_large", error=error)
 
 
-def _upload(client: Client, address: str, source: str, file: Path) -> FileResult:
+def _upload(
+    client: Client, address: str, source: str, file: Path, acl: list[str] | None
+) -> FileResult:
     try:
         content = file.read_bytes() if file.suffix.lower() in MEDIA_TYPES else b""
     except OSError as error:
         reason = f"cannot be read: {error.strerror or error}"
         return FileResult(source, "failed", code="unreadable", error=reason)
-    report = client.json("POST", address, content=content, name=source)
+    report = client.json("POST", address, content=content, name=source, acl=acl or [])
     return FileResult(**report["files"][0])
 
 

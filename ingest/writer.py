@@ -5,11 +5,12 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from ingest.documents import Chunk, LoadedDocument, chunk_id, document_id, revision_id
+from ingest.acl import both, parse_acl
+from ingest.documents import LoadedDocument, revision_id
 from ingest.errors import InvalidRequest, NotFound
 from ingest.live import LiveBases
 from ingest.ports import (
@@ -21,26 +22,14 @@ from ingest.ports import (
     SparseEncoder,
     StoredChunk,
 )
+from ingest.preparing import Prepared, prepared, with_acl
 from ingest.scope import EVERYONE, Scope
 from ingest.settings import SplitSettings
-from ingest.splitter import split
 
 T = TypeVar("T")
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 NAME_RULE = "a knowledge base name has 1 to 63 of a-z, 0-9, - and _, and starts with a-z or 0-9"
-STATUSES = ("current", "superseded", "draft")
-HIDDEN = "hidden_characters"
-"""Metadata of a document and its chunks: how many characters in it were hidden, where any were."""
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A document cut into chunks, not yet embedded."""
-
-    record: DocumentRecord
-    text: str
-    chunks: list[Chunk]
 
 
 class Writer:
@@ -73,14 +62,19 @@ class Writer:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="writer")
 
     async def create_knowledge_base(
-        self, scope: Scope, name: str, description: str = "", *, web: bool = False
+        self,
+        scope: Scope,
+        name: str,
+        description: str = "",
+        *,
+        web: bool = False,
+        acl: Sequence[str] = (EVERYONE,),
     ) -> KnowledgeBase:
         """Raises InvalidRequest for a bad name and for one that exists."""
         if not NAME.fullmatch(name):
             raise InvalidRequest(NAME_RULE)
-        base = KnowledgeBase(
-            name, description, _now(), self._embedder.fingerprint, self._sparse.fingerprint, web
-        )
+        encoders = (self._embedder.fingerprint, self._sparse.fingerprint)
+        base = KnowledgeBase(name, description, _now(), *encoders, web=web, acl=parse_acl(acl))
         await self._run(lambda: self._records.create_knowledge_base(scope.tenant, base))
         return base
 
@@ -95,37 +89,81 @@ class Writer:
         return revision_id(hashlib.sha256(content).hexdigest(), self._pipeline)
 
     async def prepare(
-        self, scope: Scope, base: str, source: str, content: bytes, loaded: LoadedDocument
+        self,
+        scope: Scope,
+        base: str,
+        source: str,
+        content: bytes,
+        loaded: LoadedDocument,
+        acl: list[str] | None = None,
     ) -> Prepared:
-        return await self._run(lambda: self._prepare(scope, base, source, content, loaded))
+        return await self._run(
+            lambda: prepared(
+                loaded,
+                content,
+                scope=scope,
+                knowledge_base=base,
+                source=source,
+                revision=self.revision(content),
+                count_tokens=self._embedder.count_tokens,
+                settings=self._split,
+                acl=acl,
+            )
+        )
 
     async def write(
-        self, scope: Scope, base: str, prepared: Sequence[Prepared]
+        self, scope: Scope, base: str, documents: Sequence[Prepared]
     ) -> list[DocumentRecord]:
         """Embeds all in one go, then makes each document live on its own; their records.
 
         Raises UnknownKnowledgeBase when the base is gone.
         """
-        texts = [chunk.embedded_text for document in prepared for chunk in document.chunks]
+        texts = [chunk.embedded_text for document in documents for chunk in document.chunks]
         vectors = iter(await self._embedder.embed(texts))
-        stored = [
-            StoredChunk(
-                chunk=chunk,
-                tenant=scope.tenant,
-                knowledge_base=base,
-                acl=[EVERYONE],
-                dense=next(vectors),
-                sparse=self._sparse.document(chunk.embedded_text),
-            )
-            for document in prepared
-            for chunk in document.chunks
-        ]
         async with self._writing:
-            await self._bases.base(scope, base)
-            for document in prepared:
+            known = (await self._bases.base(scope, base)).documents
+            documents = [with_acl(one, known.get(one.record.document_id)) for one in documents]
+            stored = [
+                StoredChunk(
+                    chunk=chunk,
+                    tenant=scope.tenant,
+                    knowledge_base=base,
+                    acl=document.record.readers,
+                    dense=next(vectors),
+                    sparse=self._sparse.document(chunk.embedded_text),
+                )
+                for document in documents
+                for chunk in document.chunks
+            ]
+            for document in documents:
                 await self._begin(scope, base, document.record)
             await self._store.upsert(stored)
-            return [await self._make_live(scope, base, document) for document in prepared]
+            return [await self._make_live(scope, base, document) for document in documents]
+
+    async def set_acl(self, scope: Scope, base: str, document: str, acl: Sequence[str]) -> None:
+        """At once, and cut short it is never wider than before or wanted. Raises NotFound."""
+        new = parse_acl(acl)
+        async with self._writing:
+            known = (await self._bases.base(scope, base)).documents.get(document)
+            if known is None:
+                raise NotFound("no such document")
+
+            async def record(admitted: list[str]) -> None:
+                place = (scope.tenant, base, document)
+                await self._run(lambda: self._records.set_document_acl(*place, admitted))
+
+            # Who is admitted must stand in both, the record and the payload.
+            await record(both(known.acl, new))
+            readers = replace(known, acl=new).readers
+            await self._store.set_acl(scope.tenant, base, document, readers)
+            await record(new)
+
+    async def set_base_acl(self, scope: Scope, base: str, acl: Sequence[str]) -> None:
+        """At once. Raises UnknownKnowledgeBase."""
+        new = parse_acl(acl)
+        await self._bases.base(scope, base)
+        async with self._writing:
+            await self._run(lambda: self._records.set_base_acl(scope.tenant, base, new))
 
     async def delete_document(self, scope: Scope, base: str, document: str) -> None:
         """The document stops answering at once. Raises NotFound."""
@@ -180,51 +218,6 @@ class Writer:
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
-
-    def _prepare(
-        self, scope: Scope, base: str, source: str, content: bytes, loaded: LoadedDocument
-    ) -> Prepared:
-        passages = split(
-            loaded,
-            self._embedder.count_tokens,
-            max_tokens=self._split.max_tokens,
-            overlap_tokens=self._split.overlap_tokens,
-        )
-        document = document_id(scope.tenant, base, source)
-        revision = self.revision(content)
-        status = loaded.metadata.get("status", "")
-        metadata = {**loaded.metadata, "status": status if status in STATUSES else "current"}
-        if loaded.hidden:
-            metadata[HIDDEN] = str(loaded.hidden)
-        chunks = [
-            Chunk(
-                chunk_id=chunk_id(document, revision, ordinal),
-                document_id=document,
-                revision=revision,
-                ordinal=ordinal,
-                text=loaded.text[passage.start : passage.end],
-                start=passage.start,
-                end=passage.end,
-                title=loaded.title,
-                heading=passage.heading,
-                page=passage.page,
-                metadata={**metadata, "source": source},
-            )
-            for ordinal, passage in enumerate(passages)
-        ]
-        record = DocumentRecord(
-            document_id=document,
-            source=source,
-            title=loaded.title,
-            revision=revision,
-            content_sha256=hashlib.sha256(content).hexdigest(),
-            media_type=loaded.media_type,
-            chunks=len(chunks),
-            updated_at=_now(),
-            status=metadata["status"],
-            metadata=metadata,
-        )
-        return Prepared(record, loaded.text, chunks)
 
 
 def _now() -> str:

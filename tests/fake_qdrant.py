@@ -94,6 +94,9 @@ class FakeQdrant:
             case "/points/query/batch":
                 searches = models.QueryRequestBatch(**body).searches
                 return await self.local.query_batch_points(name, searches)
+            case "/points/payload":
+                change = models.SetPayload(**body)
+                return await self.local.set_payload(name, change.payload, points=change.filter)
             case "/points/count":
                 return await self.local.count(name, exact=True)
             case "/points/scroll":

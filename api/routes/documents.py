@@ -7,7 +7,9 @@ from pydantic import BaseModel, Field
 
 from api.dependencies import Ingests, Reads, ServiceOf
 from api.problems import problems
+from api.schemas import AccessBody
 from api.uploads import BODY, uploaded
+from ingest.acl import parse_acl
 from ingest.pipeline import FileResult, ingest_upload
 from ingest.ports import DocumentRecord
 
@@ -41,12 +43,16 @@ async def upload_documents(
     scope: Ingests,
     service: ServiceOf,
     name: Annotated[str | None, Query(description="The file's name, for a raw body.")] = None,
+    acl: Annotated[list[str], Query(description="Who may read: *, user:NAME, group:NAME.")] = [],  # noqa: B006 - FastAPI copies it
 ) -> UploadReport:
     """Adds or replaces documents by name; the same content again is `unchanged`.
 
-    A document with the bytes of another one is kept as an alias and says `duplicate_of`.
+    Without `acl` a document keeps the one it has, and a new one is for everyone of the tenant; what
+    it says of itself can only narrow that. A document with the bytes of another
+    one is kept as an alias and says `duplicate_of`.
     """
     corpus = service.corpus
+    given = parse_acl(acl) if acl else None
     await corpus.index.documents(scope, knowledge_base)
     results = [
         await ingest_upload(
@@ -56,6 +62,7 @@ async def upload_documents(
             knowledge_base=knowledge_base,
             index=corpus.index,
             writer=corpus.writer,
+            acl=given,
         )
         async for source, content in uploaded(request, name)
     ]
@@ -79,6 +86,19 @@ async def read_document(
     record = await index.document(scope, knowledge_base, document_id)
     text = await index.text(scope, knowledge_base, document_id, record.revision)
     return Document(document=record, text_length=len(text or ""))
+
+
+@router.put(
+    "/{document_id}/acl",
+    status_code=204,
+    summary="Say who may read a document",
+    responses=problems(404),
+)
+async def set_document_access(
+    knowledge_base: str, document_id: str, body: AccessBody, scope: Ingests, service: ServiceOf
+) -> None:
+    """At once, in searches, citations and caches."""
+    await service.corpus.writer.set_acl(scope, knowledge_base, document_id, body.acl)
 
 
 @router.delete(

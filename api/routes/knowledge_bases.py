@@ -5,7 +5,7 @@ from pydantic import BaseModel
 
 from api.dependencies import Administers, Reads, ServiceOf
 from api.problems import problems
-from api.schemas import NewKnowledgeBase
+from api.schemas import AccessBody, NewKnowledgeBase
 from ingest.inventory import BaseSummary, inventory, summary_of
 
 router = APIRouter(prefix="/knowledge-bases", tags=["knowledge bases"])
@@ -27,9 +27,22 @@ async def create_knowledge_base(
 ) -> BaseSummary:
     """An empty base. A name that exists is `invalid_request`."""
     base = await service.corpus.writer.create_knowledge_base(
-        scope, body.name, body.description, web=body.web
+        scope, body.name, body.description, web=body.web, acl=body.acl
     )
     return await summary_of(service.corpus, scope, base)
+
+
+@router.put(
+    "/{knowledge_base}/acl",
+    status_code=204,
+    summary="Say who may read a knowledge base",
+    responses=problems(404),
+)
+async def set_base_access(
+    knowledge_base: str, body: AccessBody, scope: Administers, service: ServiceOf
+) -> None:
+    """From now on it is not there for anybody else, whatever its documents say."""
+    await service.corpus.writer.set_base_acl(scope, knowledge_base, body.acl)
 
 
 @router.delete(

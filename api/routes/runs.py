@@ -64,8 +64,16 @@ async def list_runs(
     responses={200: {"model": AnswerBody}, **problems(404)},
 )
 async def read_run(run_id: str, scope: Asks, service: ServiceOf) -> dict[str, Any]:
-    """The answer object of a finished run, with its whole trace."""
-    return await service.runs.get(scope, run_id)
+    """The answer object of a finished run, with its whole trace.
+
+    One that cites what may no longer be read is not there either.
+    """
+    answer = await service.runs.get(scope, run_id)
+    cited = [citation["document_id"] for citation in answer["citations"]]
+    for base in answer["searched"]["knowledge_bases"]:
+        if await service.corpus.bases.withheld(scope, base, cited):
+            raise NotFound("no such run")
+    return answer
 
 
 @router.post("/runs/{run_id}/cancel", summary="Cancel a run", responses=problems(404))

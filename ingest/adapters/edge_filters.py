@@ -25,6 +25,10 @@ def revision_filter(document_id: str, revision: str) -> Filter:
     return Filter(must=[_equals("document_id", document_id), _equals("revision", revision)])
 
 
+def document_filter(document_id: str) -> Filter:
+    return Filter(must=[_equals("document_id", document_id)])
+
+
 def _condition(condition: Condition) -> FieldCondition:
     return _any(condition.key, condition.values)
 

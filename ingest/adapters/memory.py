@@ -1,6 +1,7 @@
 """The ChunkStore contract in plain lists: exact, for tests and small evaluations."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -59,6 +60,13 @@ class MemoryStore:
             if (stored.chunk.document_id, stored.chunk.revision) == (document_id, revision)
         ]
         return sorted(found, key=lambda stored: stored.chunk.ordinal)
+
+    async def set_acl(
+        self, tenant: str, knowledge_base: str, document_id: str, acl: Sequence[str]
+    ) -> None:
+        for key, stored in self._base(tenant, knowledge_base).items():
+            if stored.chunk.document_id == document_id:
+                self._chunks[key] = replace(stored, acl=list(acl))
 
     async def delete_revision(
         self, tenant: str, knowledge_base: str, document_id: str, revision: str

@@ -21,7 +21,7 @@ from qdrant_edge import (
 from qdrant_edge import SparseVector as EdgeSparse
 
 from ingest.adapters.chunk_cache import ChunkCache
-from ingest.adapters.edge_filters import revision_filter, scope_filter
+from ingest.adapters.edge_filters import document_filter, revision_filter, scope_filter
 from ingest.adapters.edge_queries import MAX_CHUNKS, arms, complete, stored_chunks
 from ingest.adapters.edge_shards import EdgeShards
 from ingest.adapters.payload import to_chunk, to_payload
@@ -86,6 +86,12 @@ class QdrantEdgeStore:
     ) -> list[StoredChunk]:
         condition = revision_filter(document_id, revision)
         return await self._run(lambda: self._read(tenant, knowledge_base, condition))
+
+    async def set_acl(
+        self, tenant: str, knowledge_base: str, document_id: str, acl: Sequence[str]
+    ) -> None:
+        chunks, payload = document_filter(document_id), {"acl": list(acl)}
+        await self._run(lambda: self._change(tenant, knowledge_base, chunks, payload))
 
     async def delete_revision(
         self, tenant: str, knowledge_base: str, document_id: str, revision: str
@@ -181,6 +187,12 @@ class QdrantEdgeStore:
     def _read(self, tenant: str, knowledge_base: str, condition: Filter) -> list[StoredChunk]:
         shard = self._shards.get(self._shards.path(tenant, knowledge_base))
         return stored_chunks(shard, condition) if shard is not None else []
+
+    def _change(self, tenant: str, base: str, chunks: Filter, payload: dict[str, Any]) -> None:
+        shard = self._shards.get(self._shards.path(tenant, base))
+        if shard is not None:
+            shard.update(UpdateOperation.set_payload_by_filter(chunks, payload))
+            shard.flush()
 
     def _delete(self, tenant: str, knowledge_base: str, condition: Filter) -> None:
         """Terms first: the engine goes on counting those of a deleted point until it is reopened,

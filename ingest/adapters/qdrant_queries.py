@@ -33,6 +33,10 @@ def revision_filter(document_id: str, revision: str) -> models.Filter:
     return models.Filter(must=[_equals("document_id", document_id), _equals("revision", revision)])
 
 
+def document_filter(document_id: str) -> models.Filter:
+    return models.Filter(must=[_equals("document_id", document_id)])
+
+
 def named(chunk_ids: Iterable[str]) -> models.Filter:
     return models.Filter(must=[models.HasIdCondition(has_id=list(chunk_ids))])
 

@@ -12,6 +12,7 @@ from ingest.adapters.qdrant_collections import QdrantCollections
 from ingest.adapters.qdrant_points import chunks_of, point_of, scores_of, stored_of
 from ingest.adapters.qdrant_queries import (
     dense_query,
+    document_filter,
     named,
     revision_filter,
     scope_filter,
@@ -137,6 +138,16 @@ class QdrantServerStore:
         alias = self._collections.alias(tenant, knowledge_base)
         found = await self._scroll(alias, revision_filter(document_id, revision), whole=True)
         return sorted(map(stored_of, found), key=lambda stored: stored.chunk.ordinal)
+
+    async def set_acl(
+        self, tenant: str, knowledge_base: str, document_id: str, acl: Sequence[str]
+    ) -> None:
+        alias, payload = self._collections.alias(tenant, knowledge_base), {"acl": list(acl)}
+        chunks = document_filter(document_id)
+        done = await self._read(
+            alias, lambda: self._client.set_payload(alias, payload, points=chunks, wait=True)
+        )
+        _applied(*([done] if done else []))
 
     async def delete_revision(
         self, tenant: str, knowledge_base: str, document_id: str, revision: str

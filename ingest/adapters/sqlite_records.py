@@ -3,33 +3,21 @@
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from ingest.adapters.record_rows import (
+    BASE_COLUMNS,
+    DOCUMENT_COLUMNS,
+    base_of,
+    base_row,
+    document_of,
+    document_row,
+    set_up,
+)
 from ingest.errors import ConfigurationError, DependencyError, InvalidRequest, UnknownKnowledgeBase
 from ingest.ports import DocumentRecord, KnowledgeBase
-
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS knowledge_bases (
-  tenant TEXT, name TEXT, description TEXT, created_at TEXT, embedder TEXT, sparse TEXT,
-  web INTEGER, changes INTEGER DEFAULT 0, PRIMARY KEY (tenant, name));
-CREATE TABLE IF NOT EXISTS revisions (
-  tenant TEXT, knowledge_base TEXT, document_id TEXT, revision TEXT, state TEXT,
-  PRIMARY KEY (tenant, knowledge_base, document_id, revision));
-CREATE TABLE IF NOT EXISTS documents (
-  tenant TEXT, knowledge_base TEXT, document_id TEXT, source TEXT, title TEXT, revision TEXT,
-  content_sha256 TEXT, media_type TEXT, chunks INTEGER, updated_at TEXT, status TEXT,
-  metadata TEXT, duplicate_of TEXT, text TEXT,
-  PRIMARY KEY (tenant, knowledge_base, document_id));
-CREATE INDEX IF NOT EXISTS documents_by_content
-  ON documents (tenant, knowledge_base, content_sha256);
-"""
-
-DOCUMENT_COLUMNS = (
-    "document_id, source, title, revision, content_sha256, media_type, chunks, updated_at, "
-    "status, metadata, duplicate_of"
-)
 
 
 class SqliteRecords:
@@ -41,7 +29,7 @@ class SqliteRecords:
             self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")
-            self._db.executescript(SCHEMA)
+            set_up(self._db)
         except sqlite3.Error as error:
             raise ConfigurationError(f"the document records {path}: {error}") from error
 
@@ -53,26 +41,43 @@ class SqliteRecords:
             if found:
                 raise InvalidRequest(f"knowledge base {base.name!r} already exists")
             db.execute(
-                "INSERT INTO knowledge_bases VALUES (?, ?, ?, ?, ?, ?, ?, 0)",
-                (
-                    tenant,
-                    base.name,
-                    base.description,
-                    base.created_at,
-                    base.embedder,
-                    base.sparse,
-                    base.web,
-                ),
+                f"INSERT INTO knowledge_bases (tenant, {BASE_COLUMNS}) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (tenant, *base_row(base)),
             )
 
     def knowledge_bases(self, tenant: str) -> list[KnowledgeBase]:
         with self._transaction() as db:
             rows = db.execute(
-                "SELECT name, description, created_at, embedder, sparse, web "
-                "FROM knowledge_bases WHERE tenant = ? ORDER BY name",
+                f"SELECT {BASE_COLUMNS} FROM knowledge_bases WHERE tenant = ? ORDER BY name",
                 (tenant,),
             ).fetchall()
-        return [KnowledgeBase(row[0], row[1], row[2], row[3], row[4], bool(row[5])) for row in rows]
+        return [base_of(row) for row in rows]
+
+    def tenants(self) -> list[str]:
+        with self._transaction() as db:
+            rows = db.execute("SELECT DISTINCT tenant FROM knowledge_bases ORDER BY tenant")
+            return [tenant for (tenant,) in rows]
+
+    def set_base_acl(self, tenant: str, name: str, acl: Sequence[str]) -> None:
+        self.changes(tenant, name)
+        with self._transaction() as db:
+            db.execute(
+                "UPDATE knowledge_bases SET acl = ? WHERE tenant = ? AND name = ?",
+                (json.dumps(list(acl)), tenant, name),
+            )
+            self._changed(db, tenant, name)
+
+    def set_document_acl(
+        self, tenant: str, knowledge_base: str, document_id: str, acl: Sequence[str]
+    ) -> None:
+        with self._transaction() as db:
+            db.execute(
+                "UPDATE documents SET acl = ? "
+                "WHERE tenant = ? AND knowledge_base = ? AND document_id = ?",
+                (json.dumps(list(acl)), tenant, knowledge_base, document_id),
+            )
+            self._changed(db, tenant, knowledge_base)
 
     def set_encoders(self, tenant: str, name: str, embedder: str, sparse: str) -> None:
         self.changes(tenant, name)
@@ -147,8 +152,8 @@ class SqliteRecords:
             db.execute(
                 "INSERT OR REPLACE INTO documents "
                 f"(tenant, knowledge_base, {DOCUMENT_COLUMNS}, text) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (tenant, knowledge_base, *_row(document), text),
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (tenant, knowledge_base, *document_row(document), text),
             )
             self._changed(db, tenant, knowledge_base)
         return replaced
@@ -192,7 +197,7 @@ class SqliteRecords:
                 "WHERE tenant = ? AND knowledge_base = ? ORDER BY source",
                 (tenant, knowledge_base),
             ).fetchall()
-        return [_document(row) for row in rows]
+        return [document_of(row) for row in rows]
 
     def text(self, tenant: str, knowledge_base: str, document_id: str, revision: str) -> str | None:
         with self._transaction() as db:
@@ -232,15 +237,3 @@ class SqliteRecords:
             "UPDATE knowledge_bases SET changes = changes + 1 WHERE tenant = ? AND name = ?",
             (tenant, knowledge_base),
         )
-
-
-def _row(d: DocumentRecord) -> tuple[object, ...]:
-    metadata = json.dumps(d.metadata, ensure_ascii=False)
-    identity = (d.document_id, d.source, d.title, d.revision, d.content_sha256, d.media_type)
-    return (*identity, d.chunks, d.updated_at, d.status, metadata, d.duplicate_of)
-
-
-def _document(row: tuple[object, ...]) -> DocumentRecord:
-    fields = list(row)
-    fields[9] = json.loads(str(fields[9]))
-    return DocumentRecord(*fields)  # type: ignore[arg-type]

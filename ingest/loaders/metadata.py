@@ -19,6 +19,9 @@ def known_metadata(declared: Mapping[str, object]) -> dict[str, str]:
         key = str(name).strip().lower()
         key = _ALIASES.get(key, key)
         if key in METADATA_KEYS and key not in found:
+            if key == "acl":
+                found[key] = _acl(value)
+                continue
             text = _tags(value) if key == "tags" else _scalar(key, value)
             if text:
                 found[key] = text[:_MAX_VALUE]
@@ -40,6 +43,12 @@ def _scalar(key: str, value: object) -> str:
         match = _ISO_DATE.match(text)
         return "{}-{:0>2}-{:0>2}".format(*match.groups()) if match else ""
     return text
+
+
+def _acl(value: object) -> str:
+    """Whole and as it was written: one that is cut or dropped would open the document."""
+    entries = value if isinstance(value, list) else str(value).split(",")
+    return ",".join(str(entry).strip() for entry in entries)
 
 
 def _tags(value: object) -> str:

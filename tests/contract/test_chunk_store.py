@@ -272,6 +272,31 @@ async def test_deletes_one_revision_of_one_document(store: ChunkStore) -> None:
     assert await store.count("local", "kb") == 2
 
 
+async def test_an_access_list_is_changed_for_all_chunks_of_one_document(store: ChunkStore) -> None:
+    mine = [stored(1, document_id="d"), stored(2, document_id="d", revision="2")]
+    other = stored(3, document_id="e")
+    elsewhere = stored(4, document_id="d", knowledge_base="two")
+    await store.upsert([*mine, other, elsewhere])
+    await store.set_acl("local", "kb", "d", ["group:hr", "user:x' || tenant == 'y"])
+    in_hr, odd = Scope("local", ["group:hr"]), Scope("local", ["user:x' || tenant == 'y"])
+    outside = Scope("local", ["group:h", "user:x", 'group:{"$ne": ""}', "group:HR", "group:hr "])
+    assert ids(await search(store)) == names(other)
+    assert ids(await search(store, scope=outside)) == names(other)
+    assert ids(await search(store, scope=in_hr)) == names(*mine, other)
+    assert ids(await search(store, scope=odd)) == names(*mine, other)
+    assert ids(await search(store, base="two")) == names(elsewhere)
+    everything = [one.chunk.chunk_id for one in (*mine, other)]
+    assert set(await store.score(SCOPE, "kb", query(), everything)) == names(other)
+    assert len(await store.score(in_hr, "kb", query(), everything)) == 3
+    await store.set_acl("local", "kb", "d", [EVERYONE])
+    assert ids(await search(store)) == names(*mine, other)
+    await store.set_acl("local", "kb", "d", [])
+    assert ids(await search(store, scope=in_hr)) == names(other)
+    await store.set_acl("local", "no such base", "d", [EVERYONE])
+    await store.set_acl("local", "kb", "x' || document_id == 'd", [EVERYONE])
+    assert ids(await search(store)) == names(other)
+
+
 async def test_reads_a_revision_as_it_was_written(store: ChunkStore) -> None:
     mine = {"document_id": "d", "revision": "1", "acl": ["legal"]}
     two, one = stored(2, "the of and", **mine), stored(1, "zebra stripes", **mine)

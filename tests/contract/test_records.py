@@ -1,7 +1,9 @@
 """What Records must do: SQLite in a file, and the same after it is opened again."""
 
+import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -150,6 +152,45 @@ def test_the_original_is_a_live_document_with_the_same_bytes(records: SqliteReco
     assert records.original(T, KB, document("c", content="other")) is None
     live(records, replace(copy, duplicate_of="a"))
     assert records.original(T, KB, document("c", content="same")) == "a"
+
+
+def test_access_lists_are_kept_and_their_change_is_one_of_the_base(
+    records: SqliteRecords,
+) -> None:
+    given = replace(document("a"), acl=["group:hr", "user:o'brien"])
+    live(records, given)
+    assert records.documents(T, KB) == [given]
+    seen = [records.changes(T, KB)]
+    records.set_document_acl(T, KB, "a", [])
+    assert records.documents(T, KB) == [replace(given, acl=[])]
+    seen.append(records.changes(T, KB))
+    records.set_base_acl(T, KB, ["group:it"])
+    assert records.knowledge_bases(T) == [replace(base(), acl=["group:it"])]
+    seen.append(records.changes(T, KB))
+    assert seen == sorted(set(seen))
+    with pytest.raises(UnknownKnowledgeBase):
+        records.set_base_acl("other", KB, ["*"])
+
+
+def test_a_file_of_before_access_lists_admits_everyone(tmp_path: Path) -> None:
+    old = SqliteRecords(tmp_path / "r.sqlite")
+    old.create_knowledge_base(T, base())
+    live(old, document("a"))
+    old.close()
+    with closing(sqlite3.connect(tmp_path / "r.sqlite")) as db:
+        db.execute("ALTER TABLE documents DROP COLUMN acl")
+        db.execute("ALTER TABLE knowledge_bases DROP COLUMN acl")
+    new = SqliteRecords(tmp_path / "r.sqlite")
+    assert (new.documents(T, KB), new.knowledge_bases(T)) == ([document("a")], [base()])
+    live(new, replace(document("b"), acl=["group:hr"]))
+    assert new.documents(T, KB)[1].acl == ["group:hr"]
+    new.close()
+
+
+def test_names_the_tenants(records: SqliteRecords) -> None:
+    records.create_knowledge_base("other", base())
+    records.create_knowledge_base("other", base("two"))
+    assert records.tenants() == [T, "other"]
 
 
 def test_tenants_and_bases_are_apart(records: SqliteRecords) -> None:

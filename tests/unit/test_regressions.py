@@ -22,7 +22,7 @@ from graph.adapters.question_signs import read_question
 from graph.adapters.sentence_signs import sentence_signs
 from graph.adapters.sqlite_threads import check_readable
 from graph.adapters.token_vectors import TokenVectors
-from graph.compose import load_adapter, open_reranker
+from graph.compose import open_reranker
 from graph.run_log import RunLog
 from graph.runner import Ask, Event
 from graph.settings import GraphSettings, RerankSettings
@@ -31,6 +31,7 @@ from ingest.data_folder import FEWEST_FREE, DataFolder, check_space
 from ingest.documents import Candidate
 from ingest.errors import ConfigurationError, DependencyError, InvalidFilter
 from ingest.filters import Condition, Filters, parse_filters
+from ingest.named_adapters import load_adapter
 from ingest.pipeline import files_below
 from ingest.ports import Encoded
 from ingest.sentences import sentence_spans

@@ -1,0 +1,62 @@
+"""Knowledge bases and documents as rows of SQLite tables."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+
+from ingest.ports import DocumentRecord, KnowledgeBase
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS knowledge_bases (
+  tenant TEXT, name TEXT, description TEXT, created_at TEXT, embedder TEXT, sparse TEXT,
+  web INTEGER, changes INTEGER DEFAULT 0, acl TEXT DEFAULT '["*"]', PRIMARY KEY (tenant, name));
+CREATE TABLE IF NOT EXISTS revisions (
+  tenant TEXT, knowledge_base TEXT, document_id TEXT, revision TEXT, state TEXT,
+  PRIMARY KEY (tenant, knowledge_base, document_id, revision));
+CREATE TABLE IF NOT EXISTS documents (
+  tenant TEXT, knowledge_base TEXT, document_id TEXT, source TEXT, title TEXT, revision TEXT,
+  content_sha256 TEXT, media_type TEXT, chunks INTEGER, updated_at TEXT, status TEXT,
+  metadata TEXT, duplicate_of TEXT, acl TEXT DEFAULT '["*"]', text TEXT,
+  PRIMARY KEY (tenant, knowledge_base, document_id));
+CREATE INDEX IF NOT EXISTS documents_by_content
+  ON documents (tenant, knowledge_base, content_sha256);
+"""
+
+DOCUMENT_COLUMNS = (
+    "document_id, source, title, revision, content_sha256, media_type, chunks, updated_at, "
+    "status, metadata, duplicate_of, acl"
+)
+BASE_COLUMNS = "name, description, created_at, embedder, sparse, web, acl"
+
+
+def set_up(db: sqlite3.Connection) -> None:
+    """Makes the tables; those of before access lists get a column that admits everyone."""
+    db.executescript(SCHEMA)
+    for table in ("knowledge_bases", "documents"):
+        if not any(row[1] == "acl" for row in db.execute(f"PRAGMA table_info({table})")):
+            db.execute(f"ALTER TABLE {table} ADD COLUMN acl TEXT DEFAULT '[\"*\"]'")
+
+
+def base_row(b: KnowledgeBase) -> tuple[object, ...]:
+    made = (b.name, b.description, b.created_at, b.embedder, b.sparse)
+    return (*made, b.web, json.dumps(b.acl))
+
+
+def base_of(row: Sequence[str]) -> KnowledgeBase:
+    name, description, created_at, embedder, sparse, web, acl = row
+    made = (name, description, created_at, embedder, sparse)
+    return KnowledgeBase(*made, web=bool(web), acl=json.loads(acl))
+
+
+def document_row(d: DocumentRecord) -> tuple[object, ...]:
+    metadata = json.dumps(d.metadata, ensure_ascii=False)
+    identity = (d.document_id, d.source, d.title, d.revision, d.content_sha256, d.media_type)
+    state = (d.chunks, d.updated_at, d.status, metadata, d.duplicate_of)
+    return (*identity, *state, json.dumps(d.acl))
+
+
+def document_of(row: Sequence[object]) -> DocumentRecord:
+    fields = list(row)
+    for n in (9, 11):
+        fields[n] = json.loads(str(fields[n]))
+    return DocumentRecord(*fields)  # type: ignore[arg-type]

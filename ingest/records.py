@@ -1,0 +1,112 @@
+"""What is recorded of knowledge bases and documents, and the port of where it is kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ingest.acl import both, everyone
+
+
+@dataclass(frozen=True)
+class DocumentRecord:
+    """What is known of a document. `status` is current, superseded or draft; `acl` is what it was
+    given (ingest.acl)."""
+
+    document_id: str
+    source: str
+    title: str
+    revision: str
+    content_sha256: str
+    media_type: str
+    chunks: int
+    updated_at: str
+    status: str = "current"
+    metadata: dict[str, str] = field(default_factory=dict)
+    duplicate_of: str | None = None
+    acl: list[str] = field(default_factory=everyone)
+
+    @property
+    def readers(self) -> list[str]:
+        """Who may read it: those whom its access list admits, and what it says of itself."""
+        declared = self.metadata.get("acl")
+        return both(self.acl, declared.split(",")) if declared else self.acl
+
+
+@dataclass(frozen=True)
+class KnowledgeBase:
+    name: str
+    description: str
+    created_at: str
+    embedder: str
+    sparse: str
+    web: bool = False
+    acl: list[str] = field(default_factory=everyone)
+
+
+class Records(Protocol):
+    """Names the live revision of each document, and keeps its text. Calls block briefly.
+
+    A revision is `writing`, then `live`, then `dead`; only live ones answer.
+    """
+
+    def create_knowledge_base(self, tenant: str, base: KnowledgeBase) -> None: ...
+
+    def knowledge_bases(self, tenant: str) -> list[KnowledgeBase]: ...
+
+    def tenants(self) -> list[str]:
+        """All that have a knowledge base."""
+
+    def set_base_acl(self, tenant: str, name: str, acl: Sequence[str]) -> None:
+        """Raises UnknownKnowledgeBase."""
+
+    def set_document_acl(
+        self, tenant: str, knowledge_base: str, document_id: str, acl: Sequence[str]
+    ) -> None:
+        """Of a live document; a change of its base."""
+
+    def set_encoders(self, tenant: str, name: str, embedder: str, sparse: str) -> None:
+        """Notes that the base was embedded anew. Raises UnknownKnowledgeBase."""
+
+    def delete_knowledge_base(self, tenant: str, name: str) -> None:
+        """Stops the base from answering at once; all its revisions become dead."""
+
+    def forget_knowledge_base(self, tenant: str, name: str) -> None:
+        """Forgets its dead revisions, once their chunks are gone."""
+
+    def original(self, tenant: str, knowledge_base: str, document: DocumentRecord) -> str | None:
+        """The id of another live document with the same bytes that is no alias itself.
+
+        Raises UnknownKnowledgeBase.
+        """
+
+    def begin_revision(self, tenant: str, knowledge_base: str, document: DocumentRecord) -> None:
+        """Notes the intent to write, so that a crash leaves nothing unaccounted for.
+
+        A revision that is live stays live.
+        """
+
+    def make_live(
+        self, tenant: str, knowledge_base: str, document: DocumentRecord, text: str
+    ) -> str | None:
+        """Switches the document to this revision at once; the revision it replaced, if any."""
+
+    def delete_document(self, tenant: str, knowledge_base: str, document_id: str) -> bool:
+        """Stops the document from answering at once; its revisions become dead."""
+
+    def unfinished(self) -> list[tuple[str, str, str, str]]:
+        """(tenant, knowledge base, document id, revision) of all writing and dead revisions."""
+
+    def forget_revision(
+        self, tenant: str, knowledge_base: str, document_id: str, revision: str
+    ) -> None: ...
+
+    def documents(self, tenant: str, knowledge_base: str) -> list[DocumentRecord]:
+        """Live documents, by source."""
+
+    def text(self, tenant: str, knowledge_base: str, document_id: str, revision: str) -> str | None:
+        """The stored text of a live revision."""
+
+    def changes(self, tenant: str, knowledge_base: str) -> int:
+        """A number that grows with every change of the base."""
+
+    def close(self) -> None: ...
