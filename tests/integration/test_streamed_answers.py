@@ -145,6 +145,21 @@ async def test_a_broken_check_of_everything_is_refused(fault: str) -> None:
     assert FIVE.chunk.text not in run.state.draft[0].text
 
 
+@pytest.mark.parametrize("settles", [DependencyError("down"), [], None, ["supported"] * 3])
+async def test_rules_that_fail_are_not_replaced_by_the_judge(settles: Any) -> None:
+    checker = Staged("card")
+
+    async def settled(*args: Any) -> Any:
+        if isinstance(settles, Exception):
+            raise settles
+        return settles
+
+    checker.settled = settled  # type: ignore[method-assign]
+    run = await told(three(checker))
+    assert (run.state.outcome, run.state.reason) == ("refused", "dependency_down")
+    assert (run.deltas, checker.checked) == ([], [])
+
+
 async def test_texts_that_cannot_be_read_tell_nothing() -> None:
     class Down(FakeIndex):
         async def text(self, *args: Any) -> Any:

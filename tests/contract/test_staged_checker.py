@@ -1,0 +1,56 @@
+"""What every checker that settles the clear sentences first keeps to."""
+
+import pytest
+
+from graph.adapters.chat_grounding import ChatGroundingChecker
+from nodes.ports import Sources, StagedChecker
+from nodes.state import Sentence
+from tests.chat_runs import chat_model
+from tests.fake_chat import FakeChat
+from tests.fakes import a_chunk, a_citation
+
+TEXT = "Refunds take 15 days. The VPN is down."
+CHUNK = a_chunk("a", TEXT)
+SOURCES = Sources({(CHUNK.document_id, CHUNK.revision): TEXT}, [CHUNK])
+SENTENCES = [
+    Sentence(TEXT, [a_citation(CHUNK)]),
+    Sentence("Refunds take a while.", [a_citation(CHUNK)]),
+    Sentence("Refunds take 16 days.", [a_citation(CHUNK)]),
+    Sentence("Refunds take a while.", [a_citation(CHUNK, start=3)]),
+    Sentence("Refunds take a while.", []),
+]
+
+
+@pytest.fixture(params=["batched", "one by one"])
+def checker(request: pytest.FixtureRequest, chat: FakeChat) -> StagedChecker:
+    chat.script = lambda body: '{"supported": [1]}' if "response_format" in body else "Yes"
+    return ChatGroundingChecker(chat_model(chat), batched=request.param == "batched")
+
+
+async def test_settles_in_order_without_the_model(checker: StagedChecker, chat: FakeChat) -> None:
+    settled = await checker.settled("How long?", SENTENCES, SOURCES)
+    told = [None if one is None else one.supported for one in settled]
+    assert told == [True, None, False, False, False]
+    assert chat.requests == []
+
+
+async def test_check_leaves_nothing_open_and_agrees_with_what_was_settled(
+    checker: StagedChecker, chat: FakeChat
+) -> None:
+    settled = await checker.settled("How long?", SENTENCES, SOURCES)
+    checked = await checker.check("How long?", SENTENCES, SOURCES)
+    assert [one.sentence for one in checked] == [s.text for s in SENTENCES]
+    assert [one for one in settled if one] == [
+        one for one, early in zip(checked, settled, strict=True) if early
+    ]
+    assert len(chat.requests) == 1
+
+
+async def test_check_of_what_was_left_open_is_the_same(checker: StagedChecker) -> None:
+    (alone,) = await checker.check("How long?", SENTENCES[1:2], SOURCES)
+    assert alone == (await checker.check("How long?", SENTENCES, SOURCES))[1]
+
+
+async def test_nothing_is_settled_of_nothing(checker: StagedChecker) -> None:
+    assert await checker.settled("How long?", [], SOURCES) == []
+    assert await checker.check("How long?", [], SOURCES) == []
