@@ -1,0 +1,56 @@
+"""A service whose index, graph, log and threads are real; its grader trusts whatever was found."""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from api.settings import Settings
+from graph.adapters.checkpoints import plain_serializer
+from graph.builder import build
+from graph.compose import Service
+from graph.run_log import RunLog
+from graph.runner import Runner
+from ingest.ports import ChunkStore
+from nodes.ports import GradedPassages
+from tests.corpus import open_corpus
+from tests.fakes import FakeGrader, HashingEmbedder, a_grade
+from tests.runs import ports
+
+
+class RealService:
+    """Opens it on a folder, with Qdrant Edge or another store."""
+
+    def __init__(self, store: ChunkStore | None = None) -> None:
+        self._store = store
+
+    def __call__(self, settings: Settings) -> AbstractAsyncContextManager[Service]:
+        return self._open(settings)
+
+    @asynccontextmanager
+    async def _open(self, settings: Settings) -> AsyncIterator[Service]:
+        embedder = HashingEmbedder()
+        async with (
+            open_corpus(settings.data_dir, embedder, self._store) as opened,
+            AsyncSqliteSaver.from_conn_string(":memory:") as saver,
+        ):
+            saver.serde = plain_serializer()
+            services = ports(index=opened.index, grader=FakeGrader(_all_correct))
+            graph = build(services, saver)
+            runs = RunLog(":memory:")
+            runner = Runner(
+                graph=graph,
+                index=opened.index,
+                bases=opened.bases,
+                runs=runs,
+                settings=settings,
+                calibration="c1",
+            )
+            yield Service(runner, graph, opened.corpus, runs, services, settings)
+            runs.close()
+        embedder.close()
+
+
+def _all_correct(candidates: Any) -> GradedPassages:
+    return GradedPassages([a_grade("correct") for _ in candidates])
