@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eval.benchmarks.instructions import alarms, found
 from eval.datasets import on_side
 from ingest.loaders import load
 from nodes.instructions import instruction_score, instruction_spans, is_instruction
@@ -89,5 +90,11 @@ def test_most_published_injections_are_found(
 ) -> None:
     rows = [json.loads(line) for line in (test_data / folder / file).read_text().splitlines()]
     tuning = [row[field] for row in rows if on_side(row["id"], "tune")]
-    found = [bool(instruction_spans(text)) for text in tuning]
-    assert sum(found) / len(found) >= least
+    hits, n = found(tuning)
+    assert hits / n >= least
+
+
+def test_the_benchmark_counts_texts_for_recall_and_sentences_for_alarms() -> None:
+    texts = [f"{ORDERS[0]} {ORDERS[1]} Refunds take five days.", "Refunds take five days."]
+    assert found(texts) == (1, 2)
+    assert alarms(texts) == (2, 4)
