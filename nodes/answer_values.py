@@ -39,7 +39,10 @@ _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _ISO_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+")
 _NAME = re.compile(r"(?<![\w'’])[A-ZÀ-Þ][\w'’-]*")
-_OPENS = re.compile(r"(?:^|[.!?:;|]\s|[\"“(\n])\W*$")
+_OPENS = re.compile(r"(?:^|[.!?:;|]\s|[\"“\n])\W*$")
+_MANY = re.compile(
+    r"\b(?:what|which) (?:\w+ ){0,3}(?:are|were)\b|\b(?:rules?|regeln|reglas)\b", re.IGNORECASE
+)
 _NEGATED = re.compile(
     r"\b(?:not|no|never|cannot|can['’]t|don['’]t|doesn['’]t|isn['’]t|aren['’]t|mustn['’]t|neither"
     r"|forbidden|prohibited|excluded|nicht|kein\w*|nie|verboten|ausgeschlossen|nunca|ninguna?"
@@ -53,14 +56,31 @@ def stated_values(sentence: str, question: str) -> frozenset[str]:
 
     Quantities with their unit of time (`day 14`), dates and other numbers, or names, each in one
     spelling: two weeks and 14 days are the same. For a question of yes or no it is `yes` or `no`.
-    Empty where the sentence holds none: then nothing can be said about what it states.
+    Empty where the sentence holds none, and for what has no single answer, such as rules, steps and
+    reasons: then nothing can be said about what it states.
     """
     kind = expected_type(question)
     if kind == "yes_no":
         return frozenset(["no" if _NEGATED.search(sentence) else "yes"])
+    if kind in ("step", "reason") or _MANY.search(question):
+        return frozenset()
     if kind in ("duration", "amount", "date", "code"):
-        found = _quantities(sentence, kind) - _quantities(question, kind)
-        return frozenset(found)
+        return frozenset(_quantities(sentence, kind) - _quantities(question, kind))
+    return _named(sentence, question) | (
+        _quantities(sentence, "date") - _quantities(question, "date")
+    )
+
+
+def shape(value: str) -> str:
+    """Values of one shape can be compared: times, dates, numbers, words."""
+    if " " in value:
+        return "time"
+    if _ISO_DATE.fullmatch(value):
+        return "date"
+    return "number" if value[0].isdigit() else "word"
+
+
+def _named(sentence: str, question: str) -> frozenset[str]:
     asked = {stem(word) for word in words(question)}
     return frozenset(name for name in names(sentence) if stem(name) not in asked)
 

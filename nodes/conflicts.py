@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from ingest.documents import Candidate
 from nodes.answer_type import expected_type
-from nodes.answer_values import NUMBER, names, stated_values
+from nodes.answer_values import NUMBER, names, shape, stated_values
 from nodes.words import content_words, guess_language, literals, stem, words
 
 SAME_SUBJECT = 0.6
-"""Share of the question's words that both speak of, of those that either does."""
+"""Share of the question's words that both passages hold, of those that either does."""
 
 PARALLEL = 0.6
 """Share of common words from which yes and no are said of the same thing."""
@@ -41,7 +41,7 @@ def contradict(question: str, one: Statement, other: Statement) -> bool:
     if one.candidate.chunk.document_id == other.candidate.chunk.document_id:
         return False
     ours, theirs = stated_values(one.text, question), stated_values(other.text, question)
-    if not ours or not theirs or ours & theirs:
+    if ours & theirs or not {shape(value) for value in ours} & {shape(value) for value in theirs}:
         return False
     if expected_type(question) == "yes_no" and _overlap(one.text, other.text) < PARALLEL:
         return False
@@ -64,7 +64,7 @@ def _same_subject(question: str, one: Statement, other: Statement) -> bool:
 
 def _placed(statement: Statement) -> str:
     chunk = statement.candidate.chunk
-    return f"{chunk.title} {chunk.heading} {statement.text}"
+    return f"{chunk.title} {chunk.heading} {chunk.text}"
 
 
 def newer(one: Candidate, other: Candidate) -> bool:

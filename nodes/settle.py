@@ -12,8 +12,10 @@ from nodes.conflicts import Statement, agree, contradict, newer, sources
 from nodes.state import Evidence, Sentence
 from nodes.trust import trust
 
-NEAR = 2.5
-"""Log odds below the told side's passage from which another passage has a say: 1 to 12."""
+NEAR = 4.5
+"""Log odds below the told side's passage from which another passage has a say, 1 to 90. Far
+below what may answer alone, since it can only add a doubt: on tuning questions of PoisonedRAG the
+planted answer stood alone in 7 of 60 runs with it, and in 10 with 2.5."""
 
 SIDES = 3
 """Sides that are told at most; an answer with more is no answer to anybody."""

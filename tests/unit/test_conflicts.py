@@ -34,6 +34,11 @@ def test_another_subject_is_none() -> None:
                       "Gateways are kept for 3 years.")  # fmt: skip
 
 
+def test_a_time_of_day_does_not_deny_a_period() -> None:
+    assert not denied("When are reports paid?", "Reports are paid at 12:00.",
+                      "Reports are paid within 30 days.")  # fmt: skip
+
+
 def test_what_the_question_names_must_stand_in_both() -> None:
     question = "What does a lost badge cost in Columbus?"
     here, there = "A lost badge costs USD 15.", "A lost badge costs EUR 10."
