@@ -7,6 +7,7 @@ from typing import Any
 from ingest.documents import Candidate
 from nodes.check_grounding import shown
 from nodes.context import Context
+from nodes.parts import not_found, unanswered
 from nodes.state import Citation, Degraded, Outcome, Reason, State, TraceEntry
 
 NEAREST = 3
@@ -53,7 +54,7 @@ def answer_from(
         question=state.question,
         outcome=state.outcome,
         reason=state.reason,
-        answer="\n".join(shown(sentence) for sentence in state.draft),
+        answer="\n".join([*(shown(sentence) for sentence in state.draft), *_missing(state)]),
         citations=[c for sentence in state.draft for c in sentence.citations],
         grounding=_grounding(state),
         searched=_searched(state),
@@ -63,6 +64,14 @@ def answer_from(
         trace=state.trace,
         versions=versions,
     )
+
+
+def _missing(state: State) -> list[str]:
+    """Which part of the question has no answer; a refusal says so of all of it."""
+    if state.outcome not in ("answered", "answered_partially"):
+        return []
+    line = not_found(unanswered(state.queries, state.draft))
+    return [line] if line else []
 
 
 def _grounding(state: State) -> dict[str, Any]:

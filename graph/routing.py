@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime, get_runtime
 from nodes.budget import out_of_time, rewrites_left
 from nodes.check_grounding import REPAIRS
 from nodes.context import DEFAULTS, Context
-from nodes.evidence import has_correct, usable
+from nodes.evidence import enough, usable
 from nodes.plan_queries import intent_of
 from nodes.state import State
 
@@ -31,7 +31,7 @@ def after_grading(
     context = runtime.context or DEFAULTS
     if state.failed:
         return "decline"
-    if has_correct(state.evidence):
+    if enough(state):
         return "generate"
     may_loop = rewrites_left(state, context) > 0 and not state.web_searched
     progress = state.new_chunks > 0

@@ -13,6 +13,7 @@ from nodes.citations import citation_faults, renumbered
 from nodes.context import DEFAULTS, Context
 from nodes.evidence import has_correct
 from nodes.fallback import or_fallback
+from nodes.parts import unanswered
 from nodes.ports import GroundingChecker, Sources, SourceTexts
 from nodes.safe_sentences import plain
 from nodes.state import Degraded, Sentence, State, Support, Update
@@ -133,7 +134,8 @@ def _decided(
     may_repair = bool(draft) and not faults and state.repairs < REPAIRS
     if (draft and not failed) or (not may_repair and answers(state.standalone, kept)):
         telling.tell(dict(enumerate(supports)), final=True)
-        partial = faults or state.reservations or not has_correct(state.evidence)
+        missing = unanswered(state.queries, kept)
+        partial = faults or state.reservations or missing or not has_correct(state.evidence)
         update["outcome"] = "answered_partially" if partial else "answered"
         update["draft"] = kept
         return update

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from nodes.parts import for_part, parts_of
 from nodes.state import Evidence, State
 from nodes.trust import trust
 
@@ -11,15 +12,21 @@ def has_correct(evidence: Sequence[Evidence]) -> bool:
     return any(e.grade.verdict == "correct" for e in evidence)
 
 
-def usable(state: State) -> list[Evidence]:
-    """The correct evidence, and only where there is none the ambiguous.
+def enough(state: State) -> bool:
+    """Whether nothing is left to look for: each part of the question has a correct passage."""
+    return all(
+        has_correct(for_part(state.evidence, part)) for part in parts_of(state.queries) or [""]
+    )
+
+
+def usable(state: State, part: str = "") -> list[Evidence]:
+    """The correct evidence, and only where there is none the ambiguous; of one part, or of all.
 
     What the derived filters leave out, such as a superseded document, comes back in the widened
     loop: it counts only where it is correct and nothing else is. Weak and old is no answer.
     The more trusted come first, the web last.
     """
-    correct = [e for e in state.evidence if e.grade.verdict == "correct"]
-    current = [
-        e for e in correct or state.evidence if state.derived_filters.admit(e.candidate.chunk)
-    ]
+    evidence = for_part(state.evidence, part)
+    correct = [e for e in evidence if e.grade.verdict == "correct"]
+    current = [e for e in correct or evidence if state.derived_filters.admit(e.candidate.chunk)]
     return sorted(current or correct, key=lambda e: -trust(e.candidate))

@@ -1,77 +1,122 @@
 """Writes the answer from the evidence: the correct passages, or else the ambiguous ones."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
 
+from nodes.citations import renumbered
 from nodes.context import DEFAULTS, Context
 from nodes.evidence import usable
 from nodes.fallback import or_fallback
+from nodes.parts import for_part, parts_of
 from nodes.ports import Draft, Generator
-from nodes.settle import settle
+from nodes.settle import Settled, settle
 from nodes.state import Degraded, Evidence, Sentence, State, Update
 from nodes.strips import Refined, refined
+
+NODE = "generate"
+
+
+@dataclass(frozen=True)
+class _Written:
+    """What was written for the parts of a question, or for the whole of one that has none."""
+
+    sentences: list[Sentence]
+    settled: list[Settled]
+    read: list[Refined]
+    drafts: list[Draft]
 
 
 async def generate(state: State, runtime: Runtime[Context], *, generator: Generator) -> Update:
     """A draft of cited sentences; empty where the evidence holds no answer. In a repair, what takes
     the place of the rejected ones: empty also where that cannot be written."""
     context = runtime.context or DEFAULTS
-    evidence = usable(state)
-    strips = refined(evidence) if context.strips else Refined(evidence)
-    draft, faults = await or_fallback(
-        _drafted(generator, state, strips.evidence, context),
-        Draft([]) if state.kept else None,
-        node="generate",
+    written, faults = await or_fallback(
+        _written(generator, state, context),
+        _Written([], [], [], []) if state.kept else None,
+        node=NODE,
         fallback="no repair" if state.kept else "declined",
     )
-    if draft is None:
+    if written is None:
         failed = "the answer could not be written"
         return {
             "failed": failed,
             "degraded": [*state.degraded, *faults],
             "summary": {"error": failed},
         }
-    settled = settle(
-        state.standalone,
-        [*state.kept, *draft.sentences],
-        state.evidence,
-        by_date=bool(state.derived_filters.conditions),
-        rejected=[one.sentence for one in state.rejected],
-    )
-    known = {sentence.text for sentence in state.kept}
-    told = [sentence for sentence in settled.sentences if sentence.text not in known]
+    disagreement = next((s.reservation for s in written.settled if s.reservation), "")
     before = state.reservations if state.kept else []
-    notes = [Degraded("generate", draft.kind, draft.degraded, "")] if draft.degraded else []
+    notes = [Degraded(NODE, d.kind, d.degraded, "") for d in written.drafts if d.degraded]
     return {
-        "draft": told,
-        "reservations": [*dict.fromkeys([*before, *filter(None, [settled.reservation])])],
-        "degraded": [
-            *state.degraded,
-            *(note for note in [*faults, *notes] if note not in state.degraded),
-        ],
+        "draft": written.sentences,
+        "reservations": [*dict.fromkeys([*before, *filter(None, [disagreement])])],
+        "degraded": [*dict.fromkeys([*state.degraded, *faults, *notes])],
         "summary": {
-            "sentences": [s.text for s in told],
-            "evidence": len(evidence),
-            "strips": {"kept": strips.kept, "dropped": strips.dropped},
+            "sentences": [s.text for s in written.sentences],
+            "evidence": sum(len(read.evidence) for read in written.read),
+            "strips": {
+                "kept": sum(read.kept for read in written.read),
+                "dropped": sum(read.dropped for read in written.read),
+            },
             "without": [one.sentence for one in state.rejected],
-            "disagreement": settled.reservation,
-            "older": settled.older,
+            "disagreement": disagreement,
+            "older": sum(settled.older for settled in written.settled),
         },
     }
 
 
+async def _written(generator: Generator, state: State, context: Context) -> _Written:
+    """Each part from its own evidence, one after the other: what one told is not told again."""
+    written = _Written([], [], [], [])
+    parts = parts_of(state.queries)
+    for part in parts or [""]:
+        evidence = usable(state, part)
+        if parts and not evidence:
+            continue
+        read = refined(evidence) if context.strips else Refined(evidence)
+        kept = [sentence for sentence in state.kept if not parts or part in sentence.parts]
+        limit = math.ceil(context.sentences / max(1, len(parts)))
+        asked = part or state.standalone
+        draft = await _drafted(generator, state, asked, read.evidence, limit, kept)
+        settled = settle(
+            asked,
+            [*kept, *draft.sentences],
+            for_part(state.evidence, part),
+            by_date=bool(state.derived_filters.conditions),
+            rejected=[one.sentence for one in state.rejected],
+        )
+        known = {one.text for one in kept}
+        told = [s for s in settled.sentences if s.text not in known]
+        written.sentences.extend(replace(s, parts=[part]) if parts else s for s in told)
+        written.settled.append(settled)
+        written.read.append(read)
+        written.drafts.append(draft)
+    return replace(written, sentences=_once(written.sentences) if parts else written.sentences)
+
+
 async def _drafted(
-    generator: Generator, state: State, evidence: Sequence[Evidence], context: Context
+    generator: Generator,
+    state: State,
+    asked: str,
+    evidence: Sequence[Evidence],
+    limit: int,
+    kept: Sequence[Sentence],
 ) -> Draft:
     """Raises ValueError for what is no draft."""
     draft = await generator.generate(
-        state.standalone,
-        evidence,
-        limit=context.sentences,
-        rejected=state.rejected,
-        kept=state.kept,
+        asked, evidence, limit=limit, rejected=state.rejected, kept=kept
     )
     if not isinstance(draft, Draft) or not all(isinstance(s, Sentence) for s in draft.sentences):
         raise ValueError("the generator gave no draft")
     return draft
+
+
+def _once(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Numbered as they are read; what answers two parts is told once, for both."""
+    told: dict[str, Sentence] = {}
+    for one in sentences:
+        first = told.get(one.text, one)
+        told[one.text] = replace(first, parts=[*dict.fromkeys([*first.parts, *one.parts])])
+    return renumbered(list(told.values()))

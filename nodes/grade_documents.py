@@ -1,6 +1,6 @@
 """Grades the best candidates that no loop has graded before, and keeps the evidence of all."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from langgraph.runtime import Runtime
@@ -9,17 +9,20 @@ from ingest.documents import Candidate
 from nodes.context import DEFAULTS, Context
 from nodes.fallback import or_fallback
 from nodes.instructions import instruction_spans
+from nodes.parts import parts_of
 from nodes.ports import GradedPassages, Grader
 from nodes.state import Degraded, Evidence, Grade, State, Update
 
 
 async def grade_documents(state: State, runtime: Runtime[Context], *, grader: Grader) -> Update:
-    """Grades at most `keep` candidates. A grader that fails grades nothing: it fails closed."""
+    """Grades at most `keep` candidates, for each part of a question that has several. A grader that
+    fails grades nothing: it fails closed."""
     context = runtime.context or DEFAULTS
     new = [c for c in state.candidates if c.chunk.chunk_id not in state.graded]
     chosen = new[: context.keep]
+    parts = parts_of(state.queries)
     graded, faults = await or_fallback(
-        _checked(grader, state, chosen, context),
+        _graded(grader, state, parts or [state.standalone], chosen, context),
         None,
         node="grade_documents",
         fallback="no passage counts as evidence",
@@ -31,10 +34,17 @@ async def grade_documents(state: State, runtime: Runtime[Context], *, grader: Gr
             "degraded": [*state.degraded, *faults],
             "summary": {"error": failed},
         }
-    pairs = [(c, g) for c, g in zip(chosen, graded.grades, strict=True) if g is not None]
+    pairs = [(c, g) for c, g in zip(chosen, graded[0].grades, strict=True) if g is not None]
     unread = len(chosen) - len(pairs)
-    degraded = [*state.degraded, *faults, *_notes(graded, unread, state.degraded)]
+    degraded = [*state.degraded, *faults, *_notes(graded[0], unread, state.degraded)]
     found = [Evidence(c, g, state.spent.rewrites) for c, g in pairs if g.verdict != "incorrect"]
+    if parts:
+        by_part = {part: one.grades for part, one in zip(parts, graded[1:], strict=True)}
+        places = {c.chunk.chunk_id: n for n, c in enumerate(chosen)}
+        found = [
+            replace(one, parts=_of_parts(by_part, places[one.candidate.chunk.chunk_id]))
+            for one in found
+        ]
     giving_orders = [c.chunk.chunk_id for c in chosen if instruction_spans(c.chunk.text)]
     return {
         "instructions": list(dict.fromkeys([*state.instructions, *giving_orders])),
@@ -47,13 +57,34 @@ async def grade_documents(state: State, runtime: Runtime[Context], *, grader: Gr
     }
 
 
+async def _graded(
+    grader: Grader, state: State, asked: Sequence[str], chosen: list[Candidate], context: Context
+) -> list[GradedPassages]:
+    """The best grades over all that is asked, then, for several parts, those of each."""
+    each = [await _checked(grader, state, one, chosen, context) for one in asked]
+    if len(each) == 1:
+        return each
+    columns = zip(*(one.grades for one in each), strict=True)
+    best = [max(filter(None, column), key=_rank, default=None) for column in columns]
+    return [replace(next((e for e in each if e.degraded), each[0]), grades=best), *each]
+
+
+def _rank(grade: Grade) -> tuple[int, float]:
+    return ("incorrect", "ambiguous", "correct").index(grade.verdict), grade.probability or 0.0
+
+
+def _of_parts(by_part: Mapping[str, Sequence[Grade | None]], place: int) -> dict[str, Grade]:
+    grades = {part: column[place] for part, column in by_part.items()}
+    return {part: g for part, g in grades.items() if g is not None and g.verdict != "incorrect"}
+
+
 async def _checked(
-    grader: Grader, state: State, chosen: list[Candidate], context: Context
+    grader: Grader, state: State, asked: str, chosen: list[Candidate], context: Context
 ) -> GradedPassages:
     if not chosen:
         return GradedPassages([])
     graded = await grader.grade(
-        state.standalone,
+        asked,
         chosen,
         among=state.candidates,
         upper=context.upper,

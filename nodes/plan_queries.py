@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 from ingest.filters import Condition, Filters
 from nodes.context import Context
 from nodes.fallback import or_fallback
+from nodes.parts import SEVERAL, split
 from nodes.ports import QueryWriter
 from nodes.state import Degraded, Query, State, Update
 from nodes.words import content_words, literals, words
@@ -54,32 +55,24 @@ ASKS_FOR_OLD = re.compile(
 NOT_CURRENT = Condition("status", ["superseded", "draft"], exclude=True)
 
 
-SEVERAL = re.compile(
-    r"\?.*\w.*\?|\b(?:and|und|y)\b[^?]*\b(?:who|what|when|where|which|why|how|wer|was|wann|wo"
-    r"|welche\w*|warum|wie|quién|qué|cuándo|dónde|cuál|cómo)\b",
-    re.IGNORECASE | re.DOTALL,
-)
-"""A question that seems to ask several things."""
-
-
 async def plan_queries(
     state: State, runtime: Runtime[Context], *, writer: QueryWriter | None = None
 ) -> Update:
     """The original question as the first query; superseded documents are left out at first.
 
-    A chat model, where there is one, splits a question that seems to ask several things: each part
-    is searched beside the whole.
+    A question that asks several things is split, by a chat model where there is one: each part is
+    searched beside the whole.
     """
     question = state.standalone
     intent = intent_of(question)
     if intent != "search":
         return {"queries": [], "summary": {"intent": intent}}
     derived = derived_filters(question, state.filters)
-    parts: list[str] = []
+    parts = split(question)
     faults: list[Degraded] = []
     if writer is not None and SEVERAL.search(question):
         parts, faults = await or_fallback(
-            writer.parts(question), [], node="plan_queries", fallback="searched as a whole"
+            writer.parts(question), parts, node="plan_queries", fallback="split by rules"
         )
     summary = {
         "intent": intent,

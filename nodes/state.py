@@ -70,13 +70,15 @@ class Grade:
 class Evidence:
     """A candidate that survived grading, in the loop it was graded in.
 
-    `strips` are the parts of it that a generator reads, in order; None: all of it.
+    `strips` are those of it that a generator reads, in order; None: all of it. `parts` are its
+    grades for each part of the question that it may answer; `grade` is then the best of them.
     """
 
     candidate: Candidate
     grade: Grade
     loop: int
     strips: list[Stated] | None = None
+    parts: dict[str, Grade] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -107,11 +109,13 @@ class Citation:
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence of an answer with its citations; `note` says what a reader must know of it."""
+    """One sentence of an answer with its citations; `note` says what a reader must know of it,
+    `parts` which parts of a question with several it answers."""
 
     text: str
     citations: list[Citation]
     note: str = ""
+    parts: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

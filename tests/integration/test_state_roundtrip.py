@@ -53,13 +53,13 @@ FULL = State(
             a_grade("correct"), signs={"dense": 0.5}, sentences=[Stated(0, 4, 0.5)]
         )
     },
-    evidence=[Evidence(CANDIDATE, a_grade("ambiguous"), 2)],
+    evidence=[Evidence(CANDIDATE, a_grade("ambiguous"), 2, parts={"Frist": a_grade("correct")})],
     instructions=["a"],
     new_chunks=1,
     loops_over="no technique left",
     web_searched=True,
     web_sent="sent",
-    draft=[Sentence("text", [a_citation(CANDIDATE.chunk)], "a note")],
+    draft=[Sentence("text", [a_citation(CANDIDATE.chunk)], "a note", ["Wie lange?"])],
     reservations=["the documents disagree"],
     supports=[Support("text", "supported", 1.0, "", SourceSpan("d", "r", 0, 4))],
     kept=[Sentence("kept", [])],

@@ -1,0 +1,93 @@
+"""A question with several parts: each is graded and answered for itself, or named as not found."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from nodes.state import Evidence, Query, Sentence
+from nodes.words import content_words, guess_language
+
+SEVERAL = re.compile(
+    r"\?.*\w.*\?|\b(?:and|und|y)\b[^?]*\b(?:who|what|when|where|which|why|how|wer|was|wann|wo"
+    r"|welche\w*|warum|wie|quién|qué|cuándo|dónde|cuál|cómo)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A question that seems to ask several things."""
+
+_QUESTION = re.compile(r"[^?\s][^?]*")
+_AND = re.compile(
+    r"[,;]?\s+(?:and|und|y)\s+(?=(?:who|what|when|where|which|why|how|wer|wann|wo|welche\w*"
+    r"|warum|wie|quién|qué|cuándo|dónde|cuál|cómo)\b)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"^\W*(?:(?:for|in|at|by|to|from|on|within|bis|für|ab|seit|a|en|por|para|de) )?(?:who\w*"
+    r"|what|when|where|which|why|how|is|are|can|may|must|do|does|did|wer|wem|was|wann|wo\w*|welche\w*"
+    r"|warum|wie|quién\w*|qué|cuándo|dónde|cuál\w*|cómo|cuánt\w+)\b",
+    re.IGNORECASE,
+)
+_LEANS = re.compile(
+    r"\b(?:it|its|they|them|their|this|that|these|those|there|then|he|she|his|her|one|ones|such"
+    r"|es|sie|ihn|ihm|ihr\w*|dies\w*|dort|dann|davon|dafür|dabei|solche\w*|ello|ellos|eso|esto|allí|su|sus)\b",
+    re.IGNORECASE,
+)
+"""Words by which a part leans on the other: alone it would ask something else."""
+
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|am|do|does|did|has|have|had|can|could|may|must|should|will|would|ist|sind"
+    r"|war\w*|hat|haben|kann|können|darf|dürfen|muss|müssen|soll\w*|wird|werden|gibt|gilt|es|son|está"
+    r"|están|hay|tiene\w*|puede\w*|debe\w*)\b",
+    re.IGNORECASE,
+)
+"""Without one a clause is short for something: `and which version?`."""
+
+MOST = 3
+WORDS = 2
+"""Content words that a clause needs in order to be searched alone."""
+
+NOT_FOUND = {
+    "en": "I found nothing on: {}",
+    "de": "Dazu habe ich nichts gefunden: {}",
+    "es": "No encontré nada sobre esto: {}",
+}
+
+
+def split(question: str) -> list[str]:
+    """The two or three questions it is made of, by rules; none where one does not stand alone."""
+    found: list[str] = []
+    for asked in _QUESTION.findall(question):
+        clauses = [clause.strip(" ,;.") for clause in _AND.split(asked)]
+        whole = all(
+            len(content_words(clause)) >= WORDS and _VERB.search(clause) for clause in clauses
+        )
+        found += clauses if whole and all(map(_ASKS.search, clauses)) else [asked.strip(" ,;.")]
+    alone = all(
+        _ASKS.search(part) and content_words(part) and not _LEANS.search(part) for part in found
+    )
+    return [f"{part}?" for part in found] if 1 < len(found) <= MOST and alone else []
+
+
+def parts_of(queries: Sequence[Query]) -> list[str]:
+    """The parts that were planned; none where the question asks one thing."""
+    return [query.text for query in queries if query.technique == "part"]
+
+
+def for_part(evidence: Iterable[Evidence], part: str) -> list[Evidence]:
+    """What was found for a part, with the grade for it; for no part everything as it is."""
+    if not part:
+        return list(evidence)
+    found = [replace(one, grade=one.parts[part]) for one in evidence if part in one.parts]
+    return sorted(found, key=lambda one: -(one.grade.probability or 0.0))
+
+
+def unanswered(queries: Sequence[Query], told: Iterable[Sentence]) -> list[str]:
+    """The parts that no sentence answers."""
+    answered = {part for sentence in told for part in sentence.parts}
+    return [part for part in parts_of(queries) if part not in answered]
+
+
+def not_found(parts: Sequence[str]) -> str:
+    """A line that names the parts without an answer, in their language; empty without any."""
+    if not parts:
+        return ""
+    return NOT_FOUND[guess_language(" ".join(parts))].format("; ".join(parts))

@@ -1,0 +1,72 @@
+"""Which questions are split, and which part of one is named as not found."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodes.evidence import enough, usable
+from nodes.parts import MOST, for_part, not_found, split, unanswered
+from nodes.state import Evidence, Query, Sentence, State
+from tests.fakes import a_candidate, a_grade
+
+ONE, TWO = "How long do refunds take?", "Who is the head of the choir?"
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (f"{ONE} {TWO}", [ONE, TWO]),
+        (
+            "How long is probation in Leipzig, and who is the head of the choir?",
+            ["How long is probation in Leipzig?", "who is the head of the choir?"],
+        ),
+        (
+            "Wie lange ist die Probezeit in Leipzig und wer ist der Leiter des Chors?",
+            ["Wie lange ist die Probezeit in Leipzig?", "wer ist der Leiter des Chors?"],
+        ),
+        (ONE, []),
+        ("What does E-4102 mean and how is it solved?", []),  # leans on the first part
+        ("Which firmware is needed for this hub, and which app version at least?", []),  # no verb
+        ("Who signs orders and contracts?", []),
+        ("I was ill. What must I do?", []),
+        (f"{ONE} {TWO} {ONE} {TWO}", []),
+    ],
+)
+def test_splits_what_stands_alone(question: str, parts: list[str]) -> None:
+    assert split(question) == parts
+
+
+@given(st.text(alphabet="ab who?is,. and", max_size=120))
+def test_never_one_part_and_never_many(text: str) -> None:
+    assert len(split(text)) in (0, *range(2, MOST + 1))
+
+
+def asked(*evidence: Evidence) -> State:
+    queries = [Query("both"), Query(ONE, "part"), Query(TWO, "part")]
+    return State(standalone="both", queries=queries, evidence=list(evidence))
+
+
+def found(name: str, **verdicts: str) -> Evidence:
+    grades = {{"one": ONE, "two": TWO}[key]: a_grade(v) for key, v in verdicts.items()}
+    return replace(Evidence(a_candidate(name), a_grade("correct"), 0), parts=grades)
+
+
+def test_enough_is_a_correct_passage_for_each_part() -> None:
+    assert not enough(asked(found("a", one="correct", two="ambiguous")))
+    assert enough(asked(found("a", one="correct"), found("b", two="correct")))
+
+
+def test_each_part_is_answered_from_its_own_evidence() -> None:
+    state = asked(found("a", one="correct", two="ambiguous"), found("b", one="ambiguous"))
+    assert [e.candidate.chunk.chunk_id for e in usable(state, ONE)] == ["a"]
+    assert [e.grade.verdict for e in usable(state, TWO)] == ["ambiguous"]
+    assert for_part(state.evidence, "another part") == []
+
+
+def test_a_part_without_a_sentence_is_named() -> None:
+    told = [Sentence("5 days.", [], parts=[ONE])]
+    missing = unanswered(asked().queries, told)
+    assert not_found(missing) == f"I found nothing on: {TWO}"
+    assert unanswered([Query("one thing")], told) == [] and not_found([]) == ""
