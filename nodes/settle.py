@@ -63,14 +63,14 @@ def settle(
     sides, beside = _sides(question, told, evidence, rejected)
     if len(sides) < 2:
         return Settled(list(told))
-    standing = [s for s in sides if not (by_date and any(newer(o.best, s.best) for o in sides))]
+    standing = [s for s in sides if not (by_date and any(_replaces(o, s) for o in sides))]
     older = [side for side in sides if side not in standing]
     standing.sort(key=lambda side: (-_trust(side), -_count(side)))
     del standing[SIDES:]
     total = sum(map(_count, standing))
     lines: list[Sentence] = []
     for side in standing:
-        notes = [_newer_than(o) for o in older if newer(side.best, o.best)]
+        notes = [_newer_than(o) for o in older if _replaces(side, o)]
         if len(standing) > 1:
             notes.append(f"{DISAGREE}, {_count(side)} of {total} say this")
         first, *more = side.told or [_quoted(side.statements[0])]
@@ -138,6 +138,11 @@ def _others(question: str, lead: _Side, evidence: Sequence[Evidence]) -> list[St
 def _log_odds(probability: float) -> float:
     inside = min(max(probability, 1e-9), 1 - 1e-9)
     return math.log(inside / (1 - inside))
+
+
+def _replaces(side: _Side, other: _Side) -> bool:
+    """Whether it is the newer: a date is its own source's word, and replaces no trusted one."""
+    return newer(side.best, other.best) and trust(side.best) >= trust(other.best)
 
 
 def _trust(side: _Side) -> int:

@@ -58,6 +58,15 @@ def test_the_newer_is_told_and_says_so() -> None:
         assert (result.reservation, result.older) == ("", 1)
 
 
+def test_a_date_of_low_trust_replaces_nothing() -> None:
+    new = found("new", "Refunds take 14 days.", effective="2026-12-01", trust="low")
+    old = found("old", "Refunds take 5 days.", effective="2023-09-01")
+    assert [s.text for s in settled(new, old).sentences] == [
+        "Refunds take 5 days.",
+        "Refunds take 14 days.",
+    ]
+
+
 def test_who_asks_for_the_old_gets_both() -> None:
     old = found("old", "Refunds take 14 days.", status="superseded")
     assert len(settled(FIVE, old, by_date=False).sentences) == 2
