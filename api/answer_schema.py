@@ -90,6 +90,9 @@ EXAMPLE: dict[str, Any] = {
     "outcome": "answered",
     "reason": None,
     "answer": "Refunds are paid within 14 days of the return. [1]",
+    "confidence": 0.93,
+    "choices": [],
+    "suggestions": [],
     "citations": [
         {
             "n": 1,
@@ -172,3 +175,9 @@ class AnswerBody(Shape):
     timings: Timings
     trace: list[TraceEntry] = Field(description="One entry for every execution of a node.")
     versions: dict[str, str] = Field(description="index, pipeline, calibration")
+    confidence: float | None = Field(
+        description="Probability in [0, 1] that the answer is right and supported; null for what "
+        "is no answer, and where no calibration holds."
+    )
+    choices: list[str] = Field(description="What an underspecified question may mean.")
+    suggestions: list[str] = Field(description="What would help after a refusal.")

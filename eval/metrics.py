@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from eval.answer_metrics import METRICS
 from eval.records import PIPELINES, STAGES, Pipeline, Record, Stage, of_pipeline
 from eval.retrieval_metrics import NAMES, recall_curve, retrieval_values
+from eval.selective import selective
 from eval.statistics import bootstrap_intervals
 
 LAST: dict[Pipeline, Stage] = {"corrective": "corrected", "naive": "retrieved"}
@@ -67,6 +68,7 @@ def measure(
         "gain": _gain(rows["corrective"], rows["naive"]),
         "by_tag": {tag: _of_tag(records, rows, present, tag) for tag in tags},
         "stages": {p: _stages(of_pipeline(records, p)) for p in present},
+        "selective": {p: selective(of_pipeline(records, p)) for p in present},
         "latency_ms": {p: _latency(of_pipeline(records, p)) for p in present},
         "cost_usd": {p: _cost(rows[p].values(), usd_per_million_tokens) for p in present},
         "errors": sum(record.ran is None for record in records),

@@ -3,18 +3,16 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any
 
 from eval.fates import FATES, Fate
+from eval.selective import Point
 
 WIDTH, HEIGHT = 360, 230
 """Small enough that text on a phone, where a unit is a pixel, keeps its size."""
 LEFT, RIGHT, TOP, BOTTOM = 40, 14, 12, 40
 BINS = 20
 BIN_HEIGHT = 40.0
-
-Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -87,24 +85,6 @@ def recall_chart(stages: Mapping[str, Mapping[str, Any]], styles: Mapping[str, s
         ["stage", *map(str, depths)],
         [[name, *(f"{v:.3f}" for v in curve.values())] for name, curve in curves.items()],
     )
-
-
-def risk_coverage(answers: Sequence[tuple[float, bool]], asked: int) -> list[Point]:
-    """(share of the asked that is answered, share of wrong among these), most confident first.
-
-    `answers` are (confidence, wrong). Equally confident ones are answered together: no threshold
-    tells them apart (El-Yaniv and Wiener, "On the Foundations of Noise-free Selective
-    Classification", 2010).
-    """
-    points: list[Point] = []
-    taken = wrong = 0
-    ordered = sorted(answers, key=lambda answer: -answer[0])
-    for _, tied in groupby(ordered, key=lambda answer: answer[0]):
-        group = list(tied)
-        taken += len(group)
-        wrong += sum(is_wrong for _, is_wrong in group)
-        points.append((taken / asked, wrong / taken))
-    return points
 
 
 def risk_chart(curve: Sequence[Point], naive: Point | None) -> Chart:

@@ -42,7 +42,8 @@ class Ran(_Frozen):
     """What a pipeline did. `stages` are chunk ids, best first: what the first search found, after
     the reranker, what survived the first grading, and what survived in all loops.
 
-    `best_grade` is in [0, 1], None where nothing was graded; times are milliseconds; `passages` are
+    `best_grade` is in [0, 1], None where nothing was graded, and so is `confidence`, None where
+    nothing was answered; times are milliseconds; `passages` are
     the texts an answer could rest on, at most five.
     """
 
@@ -53,6 +54,7 @@ class Ran(_Frozen):
     stages: dict[Stage, list[str]]
     passages: list[str] = []
     best_grade: float | None = None
+    confidence: float | None = None
     loops: int = 0
     chat_calls: int = 0
     tokens: int = 0

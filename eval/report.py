@@ -19,7 +19,13 @@ def write_reports(out: Path, records: Sequence[Record], metrics: dict[str, Any])
 def markdown(metrics: dict[str, Any]) -> str:
     """The metrics as tables: answers, stages of retrieval, tags."""
     parts = [f"# Evaluation of {', '.join(metrics['knowledge_bases'])}", _about(metrics)]
-    parts += ["## Answers", _answers(metrics), "## Retrieval, before and after", _stages(metrics)]
+    parts += [
+        "## Answers",
+        _answers(metrics),
+        *_selective(metrics),
+        "## Retrieval, before and after",
+        _stages(metrics),
+    ]
     parts += ["## By tag", _tags(metrics)]
     return "\n\n".join(parts) + "\n"
 
@@ -52,6 +58,17 @@ def _answers(metrics: dict[str, Any]) -> str:
             ]
         )
     return table(["metric", "n", "corrective", "naive", "gain"], rows)
+
+
+def _selective(metrics: dict[str, Any]) -> list[str]:
+    found = metrics.get("selective", {}).get("corrective")
+    if not found:
+        return []
+    return [
+        f"Answers sorted by their confidence: area under the risk–coverage curve (AURC) "
+        f"{found['aurc']:.3f}; {100 * found['coverage_at_5_percent_risk']:.1f} % of all questions "
+        f"are answered at a risk of 5 %."
+    ]
 
 
 def _stages(metrics: dict[str, Any]) -> str:

@@ -14,8 +14,9 @@ from markupsafe import Markup
 from eval.answer_metrics import answered
 from eval.failures import clipped, groups
 from eval.fates import FATES, fate, fate_counts
-from eval.plots import Chart, Point, grade_histograms, recall_chart, risk_chart, risk_coverage
+from eval.plots import Chart, grade_histograms, recall_chart, risk_chart
 from eval.records import PIPELINES, STAGES, Pipeline, Record, of_pipeline
+from eval.selective import Point, answers_of, risk_coverage, selective
 from eval.verdicts import verdicts
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -47,6 +48,7 @@ def html(records: Sequence[Record], metrics: dict[str, Any]) -> str:
             tag_figures=TAG_FIGURES,
             grades=grade_histograms(_grades(own)),
             risk=_risk(own, others),
+            selective=selective(own),
             latency=_latency(metrics),
             outcomes=_outcomes(own),
             failures=failed,
@@ -108,26 +110,14 @@ def _grades(records: Sequence[Record]) -> dict[Any, list[float | None]]:
 
 
 def _risk(records: Sequence[Record], naive: Sequence[Record]) -> Chart | None:
-    """None where no answer has a grade to sort it by."""
-    answers = _answers(records)
-    graded = [(grade, wrong) for grade, wrong in answers if grade is not None]
-    if not graded:
-        return None
-    curve = risk_coverage([(grade or 0.0, wrong) for grade, wrong in answers], len(records))
-    return risk_chart(curve, _point(naive))
-
-
-def _answers(records: Sequence[Record]) -> list[tuple[float | None, bool]]:
-    return [
-        (record.ran.best_grade, fate(record) == "wrong")
-        for record in records
-        if record.ran is not None and answered(record.ran)
-    ]
+    """None where no answer has a confidence to sort it by."""
+    curve = risk_coverage(answers_of(records), len(records))
+    return risk_chart(curve, _point(naive)) if curve else None
 
 
 def _point(records: Sequence[Record]) -> Point | None:
-    wrong = [float(is_wrong) for _, is_wrong in _answers(records)]
-    return (len(wrong) / len(records), fmean(wrong)) if wrong else None
+    ends = [fate(r) == "wrong" for r in records if r.ran is not None and answered(r.ran)]
+    return (len(ends) / len(records), fmean(ends)) if ends else None
 
 
 def _latency(metrics: dict[str, Any]) -> dict[str, Any]:

@@ -160,6 +160,7 @@ async def _ran(answer: Answer, watched: _Watched, stored: Stored, base: str) -> 
         stages=watched.stages,
         passages=[e.candidate.chunk.text for e in watched.last.evidence[:PASSAGES]],
         best_grade=answer.searched["best_grade"],
+        confidence=answer.confidence,
         loops=answer.budget["rewrites"]["used"],
         chat_calls=answer.budget["chat_calls"]["used"],
         tokens=answer.budget["tokens"]["used"],

@@ -1,17 +1,15 @@
 """The answer object: one shape on every way in, every key always present."""
 
 import textwrap
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ingest.documents import Candidate
 from nodes.check_grounding import shown
 from nodes.context import Context
+from nodes.nearest import nearest
 from nodes.parts import not_found, unanswered
 from nodes.state import Citation, Degraded, Outcome, Reason, State, TraceEntry
-
-NEAREST = 3
-"""Passages that an answer names as the nearest: for a refusal, where a person may look."""
 
 SHOWN = 240
 """Code points of a passage's beginning that are shown with it."""
@@ -21,8 +19,10 @@ SHOWN = 240
 class Answer:
     """What a run ends in; INTERFACES of each way in show exactly this.
 
-    `answer` carries citation numbers as `[n]`; for a refusal it says so in a sentence. `grounding`
-    has the verdict of each sentence, with probabilities in [0, 1]. `timings` are milliseconds.
+    `answer` carries citation numbers as `[n]`; a refusal says what would help. `confidence` is the
+    probability in [0, 1] that the answer is right and supported. `grounding` has the verdict of
+    each sentence, with probabilities in [0, 1]. `timings` are
+    milliseconds.
     """
 
     run_id: str
@@ -38,6 +38,9 @@ class Answer:
     timings: dict[str, Any]
     trace: list[TraceEntry]
     versions: dict[str, str]
+    confidence: float | None = None
+    choices: list[str] = field(default_factory=list)
+    suggestions: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -55,6 +58,9 @@ def answer_from(
         outcome=state.outcome,
         reason=state.reason,
         answer="\n".join([*(shown(sentence) for sentence in state.draft), *_missing(state)]),
+        confidence=_confidence(state),
+        choices=state.choices,
+        suggestions=state.suggestions,
         citations=[c for sentence in state.draft for c in sentence.citations],
         grounding=_grounding(state),
         searched=_searched(state),
@@ -72,6 +78,13 @@ def _missing(state: State) -> list[str]:
         return []
     line = not_found(unanswered(state.queries, state.draft))
     return [line] if line else []
+
+
+def _confidence(state: State) -> float | None:
+    """Right, and supported as the weakest sentence is; None without an answer or a calibration."""
+    if state.confidence is None or state.outcome not in ("answered", "answered_partially"):
+        return None
+    return round(state.confidence * min((s.probability for s in state.supports), default=1.0), 4)
 
 
 def _grounding(state: State) -> dict[str, Any]:
@@ -96,14 +109,8 @@ def _searched(state: State) -> dict[str, Any]:
         "graded": len(state.graded),
         "best_grade": max(grades, default=None),
         "instruction_like": state.instructions,
-        "nearest": [_near(candidate, state) for candidate in _nearest(state)],
+        "nearest": [_near(candidate, state) for candidate in nearest(state)],
     }
-
-
-def _nearest(state: State) -> list[Candidate]:
-    """The passages that came nearest to an answer: the evidence, then what was ranked first."""
-    found = [e.candidate for e in state.evidence] + state.candidates
-    return list({candidate.chunk.chunk_id: candidate for candidate in found}.values())[:NEAREST]
 
 
 def _near(candidate: Candidate, state: State) -> dict[str, Any]:

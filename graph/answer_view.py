@@ -19,10 +19,10 @@ def answer_lines(answer: dict[str, Any]) -> list[str]:
     """The answer, then its citations; where it is partial or refused, why and what was tried."""
     lines = [answer["answer"]]
     lines += _sources(answer["citations"])
+    if answer.get("confidence") is not None:
+        lines += ["", f"Confidence: {answer['confidence']:.2f}"]
     if answer["outcome"] in ("answered_partially", "refused"):
         lines += ["", *_reason(answer), *_searched(answer["searched"])]
-    if answer["outcome"] == "refused":
-        lines += _nearest(answer["searched"]["nearest"])
     for fault in answer["degraded"]:
         lines.append(f"Degraded: {fault['node']}: {fault['detail']} ({fault['fallback']})")
     return lines
@@ -82,10 +82,3 @@ def _searched(searched: dict[str, Any]) -> Iterator[str]:
         yield f"  {len(searched['instruction_like'])} passages give orders to a model; not told"
     for query in searched["queries"]:
         yield f"  query: {query['text']}  ({query['technique']})"
-
-
-def _nearest(passages: list[dict[str, Any]]) -> Iterator[str]:
-    if passages:
-        yield "Closest, but not an answer:"
-    for near in passages:
-        yield f"  {_place(near)}  {near['source']}".rstrip()

@@ -7,6 +7,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from graph.routing import (
+    after_estimating,
     after_generating,
     after_grading,
     after_grounding,
@@ -20,9 +21,11 @@ from graph.services import Services
 from graph.tracing import traced
 from nodes.answer_directly import answer_directly
 from nodes.check_grounding import REPAIRS, check_grounding
+from nodes.clarify import clarify
 from nodes.context import Context
 from nodes.contextualize_question import contextualize_question
 from nodes.decline import decline
+from nodes.estimate_confidence import estimate_confidence
 from nodes.generate import generate
 from nodes.grade_documents import grade_documents
 from nodes.plan_queries import plan_queries
@@ -60,8 +63,10 @@ def build(
     add("rewrite_query", partial(rewrite_query, writer=ports.writer))
     add("web_search", partial(web_search, web=ports.web))
     add("generate", partial(generate, generator=ports.generator))
+    add("estimate_confidence", partial(estimate_confidence, model=ports.confidence))
     add("check_grounding", partial(check_grounding, checker=ports.checker, texts=ports.index))
-    add("decline", decline)
+    add("clarify", clarify)
+    add("decline", partial(decline, others=ports.others, in_scope=ports.in_scope))
 
     graph.add_edge(START, "contextualize_question")
     graph.add_edge("contextualize_question", "plan_queries")
@@ -73,7 +78,7 @@ def build(
     graph.add_conditional_edges(
         "grade_documents",
         routed(after_grading, defaults),
-        ["generate", "rewrite_query", "web_search", "decline"],
+        ["generate", "clarify", "rewrite_query", "web_search", "decline"],
     )
     graph.add_conditional_edges(
         "rewrite_query",
@@ -81,13 +86,19 @@ def build(
         ["retrieve", "generate", "web_search", "decline"],
     )
     graph.add_conditional_edges("web_search", after_web_search, ["rerank", "generate", "decline"])
-    graph.add_conditional_edges("generate", after_generating, ["check_grounding", "decline"])
+    graph.add_conditional_edges("generate", after_generating, ["estimate_confidence", "decline"])
+    graph.add_conditional_edges(
+        "estimate_confidence",
+        routed(after_estimating, defaults),
+        ["check_grounding", "web_search", "decline"],
+    )
     graph.add_conditional_edges(
         "check_grounding",
         after_grounding,
         {"generate": "generate", "decline": "decline", "done": END},
     )
     graph.add_edge("answer_directly", END)
+    graph.add_edge("clarify", END)
     graph.add_edge("decline", END)
     return graph.compile(checkpointer=checkpointer, name="corrective_rag")
 

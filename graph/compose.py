@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graph.builder import Graph, build
@@ -15,6 +15,7 @@ from graph.threads import open_threads
 from ingest.compose import Corpus, open_index
 from ingest.errors import ConfigurationError
 from ingest.named_adapters import load_adapter
+from nodes.scope_of_base import NEVER
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,8 @@ def compose_services(settings: GraphSettings, corpus: Corpus) -> tuple[Services,
     from graph.adapters.answer_scorer import AnswerScorer
     from graph.adapters.calibration import load_calibration
     from graph.adapters.extractive import ExtractiveGenerator
+    from graph.adapters.fitted_confidence import load_confidence
+    from graph.adapters.graded_bases import GradedBases
     from graph.adapters.grading import CalibratedGrader
     from graph.adapters.grounding import QuoteChecker
     from graph.adapters.tavily import TavilySearch
@@ -96,6 +99,10 @@ def compose_services(settings: GraphSettings, corpus: Corpus) -> tuple[Services,
         generator=ExtractiveGenerator(scorer),
         checker=QuoteChecker(),
     )
+    others = GradedBases(corpus.index, corpus.bases, services.grader)
+    confidence = load_confidence(settings.answer.calibration) if calibrated else None
+    in_scope = settings.answer.in_scope if calibrated else NEVER
+    services = replace(services, others=others, confidence=confidence, in_scope=in_scope)
     return with_chat(settings, services), calibration.version
 
 
@@ -113,11 +120,9 @@ def with_chat(settings: GraphSettings, services: Services) -> Services:
     model = ChatModel(chat.model, chat)
     small = ChatModel(chat.lite_model, chat) if chat.lite_model else model
     batched = chat.verdicts == "batched"
-    return Services(
-        index=services.index,
-        reranker=services.reranker,
+    return replace(
+        services,
         grader=ChatGrader(services.grader, small, sure=settings.grade.sure, batched=batched),
-        web=services.web,
         generator=ChatGenerator(
             model,
             context_tokens=chat.context_tokens,

@@ -12,8 +12,8 @@ from ingest.scope import LOCAL, Scope
 from nodes.context import Context
 
 AT_MOST = ("rewrites", "chat_calls", "tokens", "deadline_s", "candidates", "keep", "sentences")
-AT_LEAST = ("upper", "lower")
-FREE = ("fusion", "exact", "strips", "web")
+AT_LEAST = ("upper", "lower", "min_confidence")
+FREE = ("fusion", "exact", "strips", "web", "clarify")
 
 
 def tightened(
@@ -39,7 +39,9 @@ def tightened(
         _check_not_looser(
             name, floors.get(name) if bound is None else bound, getattr(context, name)
         )
-    return context.model_copy(update={"web": service.web and context.web})
+    return context.model_copy(
+        update={"web": service.web and context.web, "clarify": service.clarify and context.clarify}
+    )
 
 
 def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) -> Context:
@@ -53,6 +55,8 @@ def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) 
         keep=settings.rerank.keep,
         upper=settings.grade.upper,
         lower=settings.grade.lower,
+        min_confidence=settings.answer.confidence,
+        clarify=settings.answer.clarify,
         sentences=settings.answer.sentences,
         strips=settings.answer.strips,
         web=base.web,

@@ -7,6 +7,8 @@ from langgraph.runtime import Runtime, get_runtime
 
 from nodes.budget import out_of_time, rewrites_left
 from nodes.check_grounding import REPAIRS
+from nodes.clarify import should_ask_back
+from nodes.confidence import too_unsure
 from nodes.context import DEFAULTS, Context
 from nodes.evidence import enough, usable
 from nodes.plan_queries import intent_of
@@ -25,12 +27,15 @@ def after_retrieving(state: State) -> Literal["rerank", "decline"]:
 
 def after_grading(
     state: State, runtime: Runtime[Context]
-) -> Literal["generate", "rewrite_query", "web_search", "decline"]:
-    """Enough evidence: generate. Else rewrite while loops bring new chunks, then search the web
+) -> Literal["generate", "clarify", "rewrite_query", "web_search", "decline"]:
+    """A question that may mean several things found: ask back, before any loop. Enough evidence:
+    generate. Else rewrite while loops bring new chunks, then search the web
     where the base opted in, then answer from ambiguous evidence or decline."""
     context = runtime.context or DEFAULTS
     if state.failed:
         return "decline"
+    if context.clarify and not state.spent.rewrites and should_ask_back(state):
+        return "clarify"
     if enough(state):
         return "generate"
     may_loop = rewrites_left(state, context) > 0 and not state.web_searched
@@ -60,8 +65,20 @@ def after_web_search(
     return "generate" if usable(state) else "decline"
 
 
-def after_generating(state: State) -> Literal["check_grounding", "decline"]:
-    return "decline" if state.failed else "check_grounding"
+def after_generating(state: State) -> Literal["estimate_confidence", "decline"]:
+    return "decline" if state.failed else "estimate_confidence"
+
+
+def after_estimating(
+    state: State, runtime: Runtime[Context]
+) -> Literal["check_grounding", "web_search", "decline"]:
+    """Too unsure: the web where the base opted in, else a refusal. Nothing was told yet."""
+    context = runtime.context or DEFAULTS
+    if state.failed:
+        return "decline"
+    if not too_unsure(state, context):
+        return "check_grounding"
+    return "web_search" if _may_search_web(state, context) else "decline"
 
 
 def after_grounding(state: State) -> Literal["generate", "decline", "done"]:
@@ -74,9 +91,13 @@ def after_grounding(state: State) -> Literal["generate", "decline", "done"]:
 
 
 def _after_loops(state: State, context: Context) -> Literal["generate", "web_search", "decline"]:
-    if context.web and not state.web_searched and not out_of_time(state, context):
+    if _may_search_web(state, context):
         return "web_search"
     return "generate" if usable(state) else "decline"
+
+
+def _may_search_web(state: State, context: Context) -> bool:
+    return context.web and not state.web_searched and not out_of_time(state, context)
 
 
 def routed(

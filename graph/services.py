@@ -4,15 +4,18 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from nodes.ports import (
+    Confidence,
     Generator,
     Grader,
     GroundingChecker,
+    OtherBases,
     QueryWriter,
     Reranker,
     Retriever,
     SourceTexts,
     WebSearch,
 )
+from nodes.scope_of_base import NEVER
 
 
 class SearchableIndex(Retriever, SourceTexts, Protocol):
@@ -42,6 +45,9 @@ class Services:
     generator: Generator
     checker: GroundingChecker
     writer: QueryWriter | None = None
+    confidence: Confidence | None = None
+    others: OtherBases | None = None
+    in_scope: float = NEVER
     connections: tuple[Connection, ...] = ()
     """What the ports hold open, to be closed with the service."""
 

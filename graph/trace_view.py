@@ -119,6 +119,11 @@ def _generate(summary: Entry) -> Iterator[Line]:
         yield f"draft: {sentence}", ""
 
 
+def _confidence(summary: Entry) -> Iterator[Line]:
+    if summary.get("confidence") is not None:
+        yield f"{summary['confidence']:.3f}; {summary.get('needed', 0):g} is needed", ""
+
+
 def _ground(summary: Entry) -> Iterator[Line]:
     yield f"{summary.get('supported', 0)} sentences supported", ""
     failed = summary.get("failed", [])
@@ -133,6 +138,8 @@ def _ground(summary: Entry) -> Iterator[Line]:
 def _decline(summary: Entry) -> Iterator[Line]:
     detail = f": {summary['detail']}" if summary.get("detail") else ""
     yield f"refused: {summary.get('reason')}{detail}", "yellow"
+    for suggestion in summary.get("suggestions", []):
+        yield suggestion, "dim"
 
 
 def _anything(summary: Entry) -> Iterator[Line]:
@@ -155,6 +162,7 @@ SAYS: dict[str, Callable[[Entry], Iterator[Line]]] = {
     "rewrite_query": _rewrite,
     "web_search": _web,
     "generate": _generate,
+    "estimate_confidence": _confidence,
     "check_grounding": _ground,
     "decline": _decline,
 }

@@ -51,7 +51,7 @@ async def check_grounding(
         if not left or faults:
             break
         found, faults = await or_fallback(
-            judged(stage, state, [draft[n] for n in left], sources),
+            judged(stage, state, context, [draft[n] for n in left], sources),
             [],
             node=NODE,
             fallback="what was not judged is not told",

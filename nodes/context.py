@@ -28,6 +28,10 @@ class Context(BaseModel):
     lower: float | None = Field(
         None, ge=0, le=1, description="Graded incorrect below; None: the calibration's own."
     )
+    min_confidence: float = Field(
+        0.36, ge=0, le=1, description="Declined below this probability of a right answer."
+    )
+    clarify: bool = Field(True, description="Ask back where a question may mean several things.")
     sentences: int = Field(5, ge=1, le=10, description="Sentences of an extractive answer.")
     strips: bool = Field(True, description="Chat models read graded strips, not whole passages.")
     web: bool = Field(False, description="Search the web when the base has no answer.")

@@ -1,10 +1,15 @@
-"""Says "I don't know", with the reason. A refusal is a result."""
+"""Says "I don't know", with the reason and what would help. A refusal is a result."""
 
 from langgraph.runtime import Runtime
 
 from nodes.budget import BudgetSpent, out_of_time
 from nodes.context import DEFAULTS, Context
-from nodes.state import Reason, Sentence, State, Update
+from nodes.fallback import or_fallback
+from nodes.nearest import nearest, place
+from nodes.ports import OtherBases
+from nodes.scope_of_base import NEVER, out_of_scope
+from nodes.state import Degraded, Reason, Sentence, State, Update
+from nodes.suggestions import suggestions
 from nodes.words import guess_language
 
 TEXTS: dict[str, dict[Reason, str]] = {
@@ -34,20 +39,44 @@ TEXTS: dict[str, dict[Reason, str]] = {
     },
 }
 
+CLOSEST = {
+    "en": "Closest, but not an answer:",
+    "de": "Am nächsten, aber keine Antwort:",
+    "es": "Lo más cercano, pero no una respuesta:",
+}
 
-async def decline(state: State, runtime: Runtime[Context]) -> Update:
-    """Outcome refused and its reason; nothing of a failed draft is kept."""
-    reason = _reason(state, runtime.context or DEFAULTS)
-    text = TEXTS[guess_language(state.standalone)][reason]
+
+async def decline(
+    state: State,
+    runtime: Runtime[Context],
+    *,
+    others: OtherBases | None = None,
+    in_scope: float = NEVER,
+) -> Update:
+    """Outcome refused, its reason, the nearest places and suggestions, in the question's language;
+    nothing of a failed draft is kept."""
+    context = runtime.context or DEFAULTS
+    reason = _reason(state, context, in_scope)
+    elsewhere, faults = await _elsewhere(state, context, reason, others)
+    told = suggestions(state, context, reason, elsewhere)
+    language = guess_language(state.standalone)
+    lines = [TEXTS[language][reason], *_closest(state, language, reason), *told]
     return {
-        "draft": [Sentence(text, [])],
+        "draft": [Sentence("\n".join(lines), [])],
         "outcome": "refused",
         "reason": reason,
-        "summary": {"reason": reason, "detail": state.failed or state.loops_over},
+        "confidence": None,
+        "suggestions": told,
+        "degraded": [*state.degraded, *faults],
+        "summary": {
+            "reason": reason,
+            "detail": state.failed or state.loops_over,
+            "suggestions": told,
+        },
     }
 
 
-def _reason(state: State, context: Context) -> Reason:
+def _reason(state: State, context: Context, in_scope: float) -> Reason:
     spent = any(fault.kind == BudgetSpent.code for fault in state.degraded)
     if spent or (out_of_time(state, context) and not state.failed):
         return "budget"
@@ -55,4 +84,25 @@ def _reason(state: State, context: Context) -> Reason:
         return "dependency_down"
     if state.rejected:
         return "ungrounded"
-    return "no_evidence"
+    return "out_of_scope" if out_of_scope(state, in_scope) else "no_evidence"
+
+
+async def _elsewhere(
+    state: State, context: Context, reason: Reason, others: OtherBases | None
+) -> tuple[list[str], list[Degraded]]:
+    if others is None or reason not in ("no_evidence", "out_of_scope"):
+        return [], []
+    return await or_fallback(
+        others.holding(context.scope, state.standalone, besides=state.knowledge_base),
+        [],
+        node="decline",
+        fallback="no other knowledge base is named",
+    )
+
+
+def _closest(state: State, language: str, reason: Reason) -> list[str]:
+    """Where a person may look; what a question out of scope comes near to is of no help."""
+    if reason in ("out_of_scope", "dependency_down"):
+        return []
+    places = list(dict.fromkeys(filter(None, map(place, nearest(state)))))
+    return [CLOSEST[language], *(f"  {one}" for one in places)] if places else []

@@ -1,6 +1,6 @@
 """What the nodes need from outside. Each raises ServiceError when it cannot do its work."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -64,6 +64,19 @@ class Grader(Protocol):
         upper: float | None,
         lower: float | None,
     ) -> GradedPassages: ...
+
+
+class Confidence(Protocol):
+    """The probability in [0, 1] that a draft is right, from the signs of nodes/confidence.py."""
+
+    def probability(self, signs: Mapping[str, float]) -> float: ...
+
+
+class OtherBases(Protocol):
+    """Looks where the run did not."""
+
+    async def holding(self, scope: Scope, question: str, *, besides: str) -> list[str]:
+        """Names of other knowledge bases in this scope with a passage graded correct."""
 
 
 class QueryWriter(Protocol):

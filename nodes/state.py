@@ -204,6 +204,9 @@ class State:
     new_chunks: how many candidates of the last search had not been graded before.
     reservations: why the draft is no full answer, such as documents that disagree.
     kept: sentences that stand while another is repaired; `supports` are the verdicts on them.
+    confidence: probability that the answer is right, before its grounding is checked, in [0, 1].
+    choices: what an underspecified question may mean.
+    suggestions: what would help after a refusal, as sentences.
     """
 
     question: str = ""
@@ -236,6 +239,9 @@ class State:
     failed: str = ""
     outcome: Outcome | None = None
     reason: Reason | None = None
+    confidence: float | None = None
+    choices: list[str] = field(default_factory=list)
+    suggestions: list[str] = field(default_factory=list)
     trace: list[TraceEntry] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -284,6 +290,9 @@ class Update(TypedDict, total=False):
     failed: str
     outcome: Outcome | None
     reason: Reason | None
+    confidence: float | None
+    choices: list[str]
+    suggestions: list[str]
     summary: dict[str, Any]
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import get_args
 
 from nodes.citations import citations_problem
+from nodes.confidence import support_needed
 from nodes.context import Context
 from nodes.evidence import has_correct
 from nodes.ports import GroundingChecker, Sources, SourceTexts, StagedChecker
@@ -31,7 +32,7 @@ def stages(checker: GroundingChecker) -> list[Stage]:
 
 
 async def judged(
-    stage: Stage, state: State, sentences: Sequence[Sentence], sources: Sources
+    stage: Stage, state: State, context: Context, sentences: Sequence[Sentence], sources: Sources
 ) -> list[Support | None]:
     """The verdicts of a stage, None where it left a sentence open.
 
@@ -43,7 +44,8 @@ async def judged(
     pairs = list(zip(found, sentences, strict=True))
     if not all(one is None or _is_on(one, sentence) for one, sentence in pairs):
         raise ValueError("the checker's verdicts are not on the sentences it was given")
-    bar = 0.0 if has_correct(state.evidence) else STRICT
+    strict = 0.0 if has_correct(state.evidence) else STRICT
+    bar = max(strict, support_needed(state, context))
     return [
         None if one is None else _decided(_enumerated(one, sentence), sentence, sources, bar)
         for one, sentence in pairs

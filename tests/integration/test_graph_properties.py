@@ -201,6 +201,9 @@ def check_answer(answer: Answer, rewrites: int) -> None:
         "timings",
         "trace",
         "versions",
+        "confidence",
+        "choices",
+        "suggestions",
     }
 
 

@@ -37,8 +37,9 @@ DOCUMENTS = {
 }
 QUESTIONS = {
     "How long do refunds take?": "answered",
-    "How long is it, as some say?": "answered_partially",
-    "Why is it refused?": "refused",
+    "How long are swaps, as some say?": "answered_partially",
+    "Why are refunds refused?": "refused",
+    "How much does it cost?": "needs_clarification",
     "What is 2 + 3?": "no_retrieval",
     "and?": "needs_clarification",
 }

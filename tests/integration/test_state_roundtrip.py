@@ -70,6 +70,9 @@ FULL = State(
     failed="f",
     outcome="answered",
     reason="budget",
+    confidence=0.75,
+    choices=["Guide > Price"],
+    suggestions=["Ask again in a moment."],
     trace=[TraceEntry(1, "retrieve", 1, "2026-01-01", 1.0, "ok", {"top": [{"title": "t"}]})],
 )
 

@@ -35,13 +35,9 @@ def test_a_refusal_says_why_and_what_was_searched() -> None:
     assert "  query: why?  (original)" in lines
 
 
-def test_a_refusal_names_the_nearest_passages() -> None:
-    near = {"title": "Refund policy", "heading": "Payment", "page": None, "source": "r.md"}
-    answer = an_answer(question="why?", refused=True).as_json()
-    answer["searched"]["nearest"] = [near]
-    lines = answer_lines(answer)
-    at = lines.index("Closest, but not an answer:")
-    assert lines[at + 1] == "  Refund policy > Payment  r.md"
+def test_the_confidence_of_an_answer_is_said() -> None:
+    lines = answer_lines(an_answer().as_json() | {"confidence": 0.913})
+    assert "Confidence: 0.91" in lines
 
 
 def test_a_fallback_is_said() -> None:

@@ -6,6 +6,9 @@ from typing import Any, get_args
 
 import pytest
 
+from ingest.documents import Candidate
+from ingest.errors import DependencyError
+from ingest.scope import Scope
 from nodes.context import Context
 from nodes.decline import TEXTS, decline
 from nodes.state import Reason, Sentence, State
@@ -34,7 +37,8 @@ def runtime(**options: Any) -> Any:
 async def test_gives_the_reason(fields: dict[str, Any], reason: str) -> None:
     update = await decline(State(standalone="How long?", **fields), runtime(deadline_s=30.0))
     assert (update["outcome"], update["reason"]) == ("refused", reason)
-    assert update["draft"] == [Sentence(TEXTS["en"][reason], [])]  # type: ignore[index]
+    (told,) = update["draft"]
+    assert told.text.split("\n")[0] == TEXTS["en"][reason]  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +63,58 @@ async def test_keeps_nothing_of_a_failed_draft() -> None:
 
 async def test_says_what_failed() -> None:
     update = await decline(State(standalone="?", failed="the search could not run"), runtime())
-    assert update["summary"] == {"reason": "dependency_down", "detail": "the search could not run"}
+    assert update["summary"]["reason"] == "dependency_down"
+    assert update["summary"]["detail"] == "the search could not run"
+
+
+async def test_names_the_nearest_places_but_no_address_in_them() -> None:
+    near = Candidate(a_chunk("a", title="Refund policy", heading="Payment"), {"dense": 0.6}, [])
+    hostile = Candidate(a_chunk("b", title="See http://evil.test"), {"dense": 0.6}, [])
+    update = await decline(State(standalone="How long?", candidates=[near, hostile]), runtime())
+    (told,) = update["draft"]
+    assert "Closest, but not an answer:\n  Refund policy > Payment" in told.text
+    assert "evil" not in told.text
+
+
+@pytest.mark.parametrize(
+    ("dense", "question", "reason"),
+    [
+        (0.2, "What is the boiling point of nitrogen?", "out_of_scope"),
+        (0.6, "What is the boiling point of nitrogen?", "no_evidence"),
+        (0.2, "What is the boiling point of E-4102?", "no_evidence"),
+        (0.2, "Wie hoch ist der Siedepunkt von Stickstoff?", "no_evidence"),
+    ],
+)
+async def test_is_out_of_scope_where_nothing_comes_near(
+    dense: float, question: str, reason: str
+) -> None:
+    found = [Candidate(a_chunk("a", "The code E-4102 is for the fan."), {"dense": dense}, [])]
+    update = await decline(State(standalone=question, candidates=found), runtime(), in_scope=0.3)
+    assert update["reason"] == reason
+
+
+class Others:
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+
+    async def holding(self, scope: Scope, question: str, *, besides: str) -> list[str]:
+        if self.error:
+            raise self.error
+        return [name for name in ("kb", "travel") if name != besides]
+
+
+async def test_names_another_base_that_has_it() -> None:
+    state = State(standalone="How much is a taxi?", knowledge_base="kb")
+    update = await decline(state, runtime(), others=Others())
+    assert update["suggestions"][0] == "Another knowledge base may have it: travel."
+    assert update["draft"][0].text.endswith("\n".join(update["suggestions"]))
+
+
+async def test_a_look_elsewhere_that_fails_is_recorded_and_refuses_all_the_same() -> None:
+    others = Others(DependencyError("down"))
+    update = await decline(State(standalone="How much?"), runtime(), others=others)
+    assert update["outcome"] == "refused"
+    assert [fault.node for fault in update["degraded"]] == ["decline"]
 
 
 def test_every_reason_has_a_text_in_every_language() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from graph.routing import (
+    after_estimating,
     after_generating,
     after_grading,
     after_grounding,
@@ -94,6 +95,25 @@ def test_after_grounding(fields: dict[str, Any], expected: str) -> None:
     assert after_grounding(State(**fields)) == expected
 
 
+@pytest.mark.parametrize(
+    ("fields", "options", "expected"),
+    [
+        ({"confidence": 0.5}, {"min_confidence": 0.5}, "check_grounding"),
+        ({"confidence": 0.4}, {"min_confidence": 0.5}, "decline"),
+        ({"confidence": 0.4}, {"min_confidence": 0.5, "web": True}, "web_search"),
+        (
+            {"confidence": 0.4, "web_searched": True},
+            {"min_confidence": 0.5, "web": True},
+            "decline",
+        ),
+        ({"confidence": None}, {"min_confidence": 0.5}, "check_grounding"),
+        ({"failed": "x"}, {}, "decline"),
+    ],
+)
+def test_after_estimating(fields: dict[str, Any], options: dict[str, Any], expected: str) -> None:
+    assert after_estimating(State(**fields), runtime(**options)) == expected
+
+
 def test_what_failed_declines_at_once() -> None:
     failed = State(failed="x", standalone="How long do refunds take?")
     assert after_planning(failed) == after_retrieving(failed) == "decline"
@@ -104,5 +124,6 @@ def test_what_went_well_goes_on() -> None:
     state = State(standalone="How long do refunds take?")
     assert after_planning(state) == "retrieve"
     assert after_retrieving(state) == "rerank"
-    assert after_generating(state) == "check_grounding"
+    assert after_generating(state) == "estimate_confidence"
+    assert after_estimating(state, runtime()) == "check_grounding"
     assert after_planning(State(standalone="hello")) == "answer_directly"

@@ -1,0 +1,58 @@
+"""How sure a run may be of its draft: the signs of it, and what is enough."""
+
+import math
+
+from nodes.context import Context
+from nodes.state import Grade, State
+from nodes.words import content_words, guess_language, stem
+
+SURE = 6.0
+"""Log odds at which a grade is cut: .9975."""
+
+NAMES = ("best", "rest", "covered")
+
+
+def confidence_signs(state: State) -> dict[str, float]:
+    """A value for each of NAMES, of a run that has a draft.
+
+    best: log odds of the best grade. rest: mean log odds of all other passages that were graded,
+    but the one that the draft begins with; where many are near, the answer is less often in one.
+    covered: share of the question's words in the draft.
+    """
+    first = next((c.chunk_id for sentence in state.draft for c in sentence.citations), "")
+    others = [log_odds(grade) for name, grade in state.graded.items() if name != first]
+    return {
+        "best": max(map(log_odds, state.graded.values()), default=-SURE),
+        "rest": sum(others) / len(others) if others else -SURE,
+        "covered": _covered(state),
+    }
+
+
+def too_unsure(state: State, context: Context) -> bool:
+    """Whether the draft is too improbable to be told, whatever its grounding is."""
+    return state.confidence is not None and state.confidence < context.min_confidence
+
+
+def support_needed(state: State, context: Context) -> float:
+    """What the support of each sentence has to be, in [0, 1], so that the confidence, which is the
+    product of both, is not below the bar; above 1 where none is enough."""
+    if state.confidence is None or context.min_confidence == 0:
+        return 0.0
+    return context.min_confidence / state.confidence if state.confidence > 0 else math.inf
+
+
+def log_odds(grade: Grade) -> float:
+    """Of its probability, within SURE; 0 where there is none."""
+    if grade.probability is None:
+        return 0.0
+    inside = min(max(grade.probability, 1e-9), 1 - 1e-9)
+    return max(-SURE, min(SURE, math.log(inside / (1 - inside))))
+
+
+def _covered(state: State) -> float:
+    language = guess_language(state.standalone)
+    asked = {stem(word, language) for word in content_words(state.standalone)}
+    told = {
+        stem(word, language) for sentence in state.draft for word in content_words(sentence.text)
+    }
+    return len(asked & told) / len(asked) if asked else 0.0

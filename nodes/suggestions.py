@@ -1,0 +1,116 @@
+"""What would help after a refusal: another base, no filter, another spelling, a name, the web."""
+
+import difflib
+from collections.abc import Iterator, Sequence
+
+from nodes.context import Context
+from nodes.state import Reason, State
+from nodes.words import content_words, guess_language, literals, stem, words
+
+MOST = 3
+"""Suggestions of one refusal: more would be read by nobody."""
+
+ALIKE = 0.8
+"""Likeness of two words, in [0, 1], from which one may be the other misspelt (Ratcliff and
+Obershelp's, as difflib counts it); "Quendral" and "Quendrel" have .88."""
+SHORTEST = 5
+"""Letters of a word whose spelling is doubted: shorter words are too often alike."""
+
+FEW = 3
+"""Content words of a question that may lack the name of what it asks about."""
+
+TEXTS = {
+    "en": {
+        "again": "Ask again in a moment.",
+        "elsewhere": "Another knowledge base may have it: {names}.",
+        "emptied": "No document passes the filter {filters}: ask without it.",
+        "filtered": "Only documents with {filters} were searched: ask without this filter.",
+        "spelling": "“{word}” stands nowhere in what was found: did you mean “{near}”?",
+        "name": "Name the product, version, place or person that you mean.",
+        "web": "The web was not searched.",
+    },
+    "de": {
+        "again": "Fragen Sie gleich noch einmal.",
+        "elsewhere": "Eine andere Wissensbasis könnte es enthalten: {names}.",
+        "emptied": "Kein Dokument passt zum Filter {filters}: Fragen Sie ohne ihn.",
+        "filtered": "Nur Dokumente mit {filters} wurden durchsucht: Fragen Sie ohne diesen Filter.",
+        "spelling": "„{word}“ steht in keiner der Fundstellen: Meinen Sie „{near}“?",
+        "name": "Nennen Sie das Produkt, die Version, den Ort oder die Person.",
+        "web": "Im Web wurde nicht gesucht.",
+    },
+    "es": {
+        "again": "Vuelva a preguntar en un momento.",
+        "elsewhere": "Otra base de conocimiento podría tenerlo: {names}.",
+        "emptied": "Ningún documento pasa el filtro {filters}: pregunte sin él.",
+        "filtered": "Solo se buscó en documentos con {filters}: pregunte sin este filtro.",
+        "spelling": "«{word}» no aparece en nada de lo encontrado: ¿quiso decir «{near}»?",
+        "name": "Nombre el producto, la versión, el lugar o la persona.",
+        "web": "No se buscó en la web.",
+    },
+}
+
+
+def suggestions(
+    state: State, context: Context, reason: Reason, elsewhere: Sequence[str]
+) -> list[str]:
+    """At most MOST sentences in the question's language, the most likely help first.
+
+    `elsewhere` are knowledge bases that seem to have an answer.
+    """
+    texts = TEXTS[guess_language(state.standalone)]
+    if reason == "dependency_down":
+        return [texts["again"]]
+    if reason not in ("no_evidence", "ungrounded", "out_of_scope"):
+        return []
+    found = _found(state, context, elsewhere)
+    return [texts[kind].format(**values) for kind, values in found][:MOST]
+
+
+def _found(
+    state: State, context: Context, elsewhere: Sequence[str]
+) -> Iterator[tuple[str, dict[str, str]]]:
+    if elsewhere:
+        yield "elsewhere", {"names": ", ".join(elsewhere)}
+    if state.filters.conditions:
+        kind = "filtered" if state.candidates_seen else "emptied"
+        yield kind, {"filters": _shown(state)}
+    for word, near in misspelt(state):
+        yield "spelling", {"word": word, "near": near}
+    if len(content_words(state.standalone)) <= FEW and not literals(state.standalone):
+        yield "name", {}
+    if not state.web_searched and not context.web:
+        yield "web", {}
+
+
+def misspelt(state: State) -> list[tuple[str, str]]:
+    """Words of the question that no candidate has, each with a word of theirs that is like it."""
+    if not state.candidates:
+        return []
+    language = guess_language(state.standalone)
+    known = {
+        word
+        for candidate in state.candidates
+        for word in words(
+            f"{candidate.chunk.title} {candidate.chunk.heading} {candidate.chunk.text}"
+        )
+    }
+    stems = {stem(word, language) for word in known}
+    pairs = []
+    for word in content_words(state.standalone):
+        if len(word) < SHORTEST or word.isdigit() or stem(word, language) in stems:
+            continue
+        alike = [k for k in known if k[0] == word[0] and abs(len(k) - len(word)) <= 2]
+        near = difflib.get_close_matches(word, sorted(alike), n=1, cutoff=ALIKE)
+        if near and not _same_word(word, near[0]):
+            pairs.append((word, near[0]))
+    return pairs
+
+
+def _same_word(one: str, other: str) -> bool:
+    """An ending more or less is grammar, no misspelling."""
+    short, long = sorted((one, other), key=len)
+    return long.startswith(short)
+
+
+def _shown(state: State) -> str:
+    return ", ".join(f"{c.key} = {' / '.join(c.values)}" for c in state.filters.conditions)

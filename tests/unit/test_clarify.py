@@ -1,0 +1,78 @@
+"""The question that asks back: its choices, its language, and when it is asked."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ingest.documents import Candidate
+from nodes.clarify import choices, clarify, should_ask_back
+from nodes.context import Context
+from nodes.state import Evidence, Grade, State, Turn, Verdict
+from tests.fakes import a_chunk
+
+RUNTIME: Any = SimpleNamespace(context=Context())
+
+
+def found(name: str, heading: str = "Price", document: str = "") -> Candidate:
+    chunk = a_chunk(name, title=f"Guide {document or name}", heading=heading)
+    if document:
+        chunk = a_chunk(name, title=f"Guide {document}", heading=heading, document_id=document)
+    return Candidate(chunk, {}, [])
+
+
+def state(question: str, *graded: tuple[Candidate, float], **more: Any) -> State:
+    def grade(probability: float) -> Grade:
+        verdict: Verdict = "correct" if probability > 0.5 else "ambiguous"
+        return Grade(verdict, probability)
+
+    return State(
+        question=question,
+        standalone=question,
+        candidates=[c for c, _ in graded],
+        graded={c.chunk.chunk_id: grade(p) for c, p in graded},
+        evidence=[Evidence(c, grade(p), 0) for c, p in graded],
+        **more,
+    )
+
+
+TIED = [(found("a"), 0.8), (found("b"), 0.7)]
+
+
+def test_asks_back_where_documents_tie() -> None:
+    assert should_ask_back(state("How much does it cost?", *TIED))
+
+
+@pytest.mark.parametrize(
+    "unneeded",
+    [
+        state("How much does the gateway cost?", *TIED),
+        state("How much does it cost?", (found("a"), 0.95), (found("b"), 0.2)),
+        state("How much does it cost?", TIED[0]),
+        state("How much does it cost?", *TIED, history=[Turn("What is a gateway?", "A box.")]),
+    ],
+)
+def test_answers_where_it_is_clear(unneeded: State) -> None:
+    assert not should_ask_back(unneeded)
+
+
+def test_choices_are_documents_and_headings_within_a_single_one() -> None:
+    two = state("?", (found("a"), 0.8), (found("b"), 0.7), (found("c", "Size", "doc-a"), 0.6))
+    assert choices(two) == ["Guide a > Price", "Guide b > Price"]
+    one = state("?", (found("a", "Price", "d"), 0.8), (found("b", "Size", "d"), 0.7))
+    assert choices(one) == ["Guide d > Price", "Guide d > Size"]
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("What does it cost?", "Which of these do you mean: Guide a > Price or Guide b > Price?"),
+        ("Was kostet das?", "Was davon meinen Sie: Guide a > Price oder Guide b > Price?"),
+        ("¿Cuánto cuesta?", "¿A cuál de estos se refiere: Guide a > Price o Guide b > Price?"),
+    ],
+)
+async def test_asks_in_the_language_of_the_question(question: str, asked: str) -> None:
+    update = await clarify(state(question, *TIED), RUNTIME)
+    assert update["outcome"] == "needs_clarification"
+    assert [sentence.text for sentence in update["draft"]] == [asked]
+    assert update["choices"] == ["Guide a > Price", "Guide b > Price"]
