@@ -69,10 +69,13 @@ def shown(sentence: Sentence) -> str:
 
 
 def answers(question: str, sentences: Sequence[Sentence]) -> bool:
-    """Whether one of them holds the kind of answer that was asked for: what is left of a draft
-    need not."""
-    kind = expected_type(question)
-    return any(holds_type(sentence.text, kind) for sentence in sentences)
+    """Whether one of them holds the kind of answer that the question, or its part of it, asks for:
+    what is left of a draft need not."""
+    return any(
+        holds_type(sentence.text, expected_type(asked))
+        for sentence in sentences
+        for asked in sentence.parts or [question]
+    )
 
 
 class _Telling:

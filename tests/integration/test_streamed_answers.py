@@ -10,10 +10,10 @@ from graph.adapters.grounding import QuoteChecker
 from graph.builder import build
 from graph.services import Services
 from ingest.errors import DependencyError
-from nodes.check_grounding import shown
+from nodes.check_grounding import answers, shown
 from nodes.context import Context
 from nodes.ports import Draft
-from nodes.state import State, Support
+from nodes.state import Sentence, State, Support
 from tests.fakes import FakeGrader, FakeIndex, QuotingGenerator, Staged, a_candidate
 from tests.runs import QUESTION, Told, kinds, ports, route, told_through
 
@@ -84,6 +84,23 @@ async def test_a_repair_that_cannot_be_written_leaves_what_was_told() -> None:
     assert run.state.outcome == "answered"
     assert run.texts == [shown(s) for s in run.state.draft] != []
     assert ("generate", "dependency_down") in kinds(run.state)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts", "expected"),
+    [
+        ("Refunds take five days.", [], True),
+        ("They go to the card.", [], False),
+        ("They go to the card.", ["Which of the two gets them?"], True),
+        ("They go to the card.", ["How long does it take?"], False),
+        ("They go to the card.", ["How long does it take?", "Which of the two gets them?"], True),
+    ],
+)
+def test_a_sentence_answers_where_it_holds_what_its_part_asks_for(
+    text: str, parts: list[str], expected: bool
+) -> None:
+    assert answers(QUESTION, [Sentence(text, [], parts=parts)]) is expected
+    assert not answers(QUESTION, [])
 
 
 def garbage(verdicts: Any) -> Any:
