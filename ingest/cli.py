@@ -13,6 +13,8 @@ Acl = Annotated[
 ]
 Base = Annotated[str, typer.Option("--kb", help="The knowledge base.")]
 
+Tenant = Annotated[str, typer.Option("--tenant", help="Whose knowledge base it is.")]
+
 kb = typer.Typer(help="Knowledge bases: the sets of documents that questions are asked of.")
 
 
@@ -157,6 +159,7 @@ def copy_knowledge_base(
     replace: Annotated[
         bool, typer.Option("--replace", help="Delete what is there of it first.")
     ] = False,
+    tenant: Tenant = "local",
     as_json: Json = False,
 ) -> None:
     """Copy a knowledge base with its vectors to another store, folder or name.
@@ -177,6 +180,7 @@ def copy_knowledge_base(
     report = copy_here(
         read(context.obj),
         name,
+        tenant=tenant,
         data_dir=to_data_dir,
         url=to_url,
         new_name=new_name,
@@ -191,7 +195,9 @@ def copy_knowledge_base(
 
 
 @kb.command("reembed")
-def reembed_knowledge_base(context: typer.Context, name: str, as_json: Json = False) -> None:
+def reembed_knowledge_base(
+    context: typer.Context, name: str, tenant: Tenant = "local", as_json: Json = False
+) -> None:
     """Embed a knowledge base anew after its embedder was changed.
 
     Its passages and documents stay; the old vectors answer for nothing and are deleted in the end.
@@ -205,7 +211,7 @@ def reembed_knowledge_base(context: typer.Context, name: str, as_json: Json = Fa
     def told(done: int, of: int) -> None:
         say(f"{done} of {of} passages", sys.stderr)
 
-    count = reembed_here(read(context.obj), name, on_chunks=told)
+    count = reembed_here(read(context.obj), name, tenant=tenant, on_chunks=told)
     if as_json:
         say_json({"knowledge_base": name, "embedded": count})
     else:

@@ -12,7 +12,7 @@ from ingest.acl import everyone
 from ingest.errors import EmbedderMismatch, UnknownKnowledgeBase
 from ingest.filters import Condition, Filters
 from ingest.ports import DocumentRecord, Hit, KnowledgeBase, Records
-from ingest.scope import EVERYONE, Scope
+from ingest.scope import EVERYONE, LOCAL, Scope
 
 T = TypeVar("T")
 
@@ -105,12 +105,13 @@ class LiveBases:
 
     async def check_embedder(self, scope: Scope) -> None:
         """Raises EmbedderMismatch for a base that another embedder filled."""
+        of_tenant = "" if scope.tenant == LOCAL.tenant else f" --tenant {scope.tenant}"
         for base in await self.bases(scope):
             if base.embedder != self._embedder:
                 raise EmbedderMismatch(
                     f"knowledge base {base.name!r} was embedded with {base.embedder}, this "
                     f"service runs {self._embedder}; set the embedder back, or run "
-                    f"crag kb reembed {base.name}"
+                    f"crag kb reembed {base.name}{of_tenant}"
                 )
 
     def close(self) -> None:

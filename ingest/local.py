@@ -16,7 +16,7 @@ from ingest.inventory import inventory, summary_of
 from ingest.live import require_known
 from ingest.pipeline import IngestReport, OnResult, files_below, ingest
 from ingest.reembedding import OnChunks, reembed
-from ingest.scope import EVERYONE, LOCAL, LOCAL_MANAGER
+from ingest.scope import EVERYONE, LOCAL_MANAGER
 from ingest.settings import IndexSettings, QdrantSettings
 from ingest.writer import NAME, NAME_RULE
 
@@ -84,6 +84,7 @@ def copy_here(
     settings: IndexSettings,
     name: str,
     *,
+    tenant: str,
     data_dir: Path | None,
     url: str | None,
     new_name: str | None,
@@ -105,15 +106,15 @@ def copy_here(
 
     async def run() -> CopyReport:
         async with open_holdings(settings) as held, _other(held, settings, target) as other:
-            base = require_known(held.records.knowledge_bases(LOCAL.tenant), name)
+            base = require_known(held.records.knowledge_bases(tenant), name)
             if (base.embedder, base.sparse) != (held.encoders.embedder, held.encoders.sparse):
                 raise EmbedderMismatch(
                     f"{name!r} was embedded with {base.embedder}; run crag kb reembed {name} first"
                 )
-            await held.store.check(LOCAL.tenant, [name])
+            await held.store.check(tenant, [name])
             return await copy_base(
-                Place(held.records, held.store, LOCAL.tenant, name),
-                Place(other.records, other.store, LOCAL.tenant, new_name),
+                Place(held.records, held.store, tenant, name),
+                Place(other.records, other.store, tenant, new_name),
                 replace_target=replace_target,
                 on_document=on_document,
             )
@@ -121,17 +122,17 @@ def copy_here(
     return asyncio.run(run())
 
 
-def reembed_here(settings: IndexSettings, name: str, *, on_chunks: OnChunks) -> int:
+def reembed_here(settings: IndexSettings, name: str, *, tenant: str, on_chunks: OnChunks) -> int:
     """The number of passages embedded anew. Raises what ingest.reembedding.reembed raises."""
 
     async def run() -> int:
         async with open_holdings(settings) as held:
-            base = require_known(held.records.knowledge_bases(LOCAL.tenant), name)
+            base = require_known(held.records.knowledge_bases(tenant), name)
             before = replace(held.encoders, embedder=base.embedder, sparse=base.sparse)
             old = open_store(settings, held.folder.path, before)
             draft = open_draft(settings, held.folder.path, held.encoders)
             try:
-                return await reembed(held, old, draft, LOCAL.tenant, name, on_chunks=on_chunks)
+                return await reembed(held, old, draft, tenant, name, on_chunks=on_chunks)
             finally:
                 await old.close()
                 await draft.close()

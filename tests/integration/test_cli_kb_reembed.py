@@ -1,5 +1,6 @@
 """`crag kb reembed`: what another embedder made is refused, embedded anew and switched at once."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -7,7 +8,11 @@ from typing import Any, NamedTuple
 import pytest
 
 import crag
+from ingest.compose import open_index
+from ingest.pipeline import ingest_upload
 from ingest.ports import Vector
+from ingest.scope import Scope
+from ingest.settings import IndexSettings
 from tests.api_fakes import FakeEmbedder
 from tests.fake_qdrant import FakeQdrant
 
@@ -131,3 +136,27 @@ def test_the_old_collection_and_the_draft_are_gone(
     assert len(way.server.created) in (0, 2)
     assert len(way.server.local._client.collections) == len(way.server.created) // 2
     assert not [a for a in way.server.local._client.aliases if a.endswith("-draft")]
+
+
+def test_the_base_of_a_tenant_is_told_and_mended_by_its_name(
+    store_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CRAG_DATA_DIR", str(store_path / "crag"))
+    _run_with(monkeypatch, FakeEmbedder)
+
+    async def made() -> None:
+        acme = Scope("acme", manages=True)
+        async with open_index(IndexSettings(data_dir=store_path / "crag")) as corpus:
+            await corpus.writer.create_knowledge_base(acme, "handbook", acl=["group:hr"])
+            parts = {"index": corpus.index, "writer": corpus.writer}
+            place = {"scope": acme, "knowledge_base": "handbook"}
+            await ingest_upload("a.md", b"# A\n\nText.\n", **parts, **place)
+
+    asyncio.run(made())
+    _run_with(monkeypatch, Turned)
+    assert crag.run(["kb", "list"]) == 2
+    assert "crag kb reembed handbook --tenant acme" in capsys.readouterr().err
+    assert crag.run(["kb", "reembed", "handbook", "--tenant", "acme"]) == 0
+    assert crag.run(["kb", "list"]) == 0
+    assert crag.run(["kb", "copy", "handbook", "--tenant", "acme", "--as", "second"]) == 0
+    assert crag.run(["kb", "copy", "handbook", "--as", "second"]) != 0
