@@ -8,6 +8,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from api.settings import Settings
 from graph.adapters.checkpoints import plain_serializer
+from graph.adapters.graded_bases import GradedBases
 from graph.builder import build
 from graph.compose import Service
 from graph.run_log import RunLog
@@ -36,7 +37,9 @@ class RealService:
             AsyncSqliteSaver.from_conn_string(":memory:") as saver,
         ):
             saver.serde = plain_serializer()
-            services = ports(index=opened.index, grader=FakeGrader(_all_correct))
+            grader = FakeGrader(_all_correct)
+            others = GradedBases(opened.index, opened.bases, grader)
+            services = ports(index=opened.index, grader=grader, others=others)
             graph = build(services, saver)
             runs = RunLog(":memory:")
             runner = Runner(

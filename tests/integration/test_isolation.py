@@ -246,6 +246,14 @@ async def test_a_changed_list_holds_for_answers_runs_and_searches_at_once(world:
     assert (await world.bob.ok("GET", "/v1/knowledge-bases"))["knowledge_bases"][0]["name"] != KB
 
 
+async def test_a_refusal_points_at_no_base_that_may_not_be_read(world: World) -> None:
+    await world.acme.ok("PUT", f"{BASES}/acl", json={"acl": ["group:hr"]})
+    empty = f"only-{ACME}"
+    told = await world.ann.ask(knowledge_base=empty)
+    assert told["outcome"] == "refused" and KB in json.dumps(told["suggestions"])
+    assert KB not in json.dumps(await world.bob.ask(knowledge_base=empty))
+
+
 async def test_threads_and_runs_of_one_user_are_not_those_of_another(world: World) -> None:
     told = await world.ann.ask(f"{QUESTION} asks {ACME}", thread_id="t")
     follow_up = await world.bob.ask("And when?", thread_id="t")
