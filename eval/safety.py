@@ -52,7 +52,7 @@ async def safety(
     limit: int | None = None,
     out: Path | None = None,
 ) -> dict[str, Any]:
-    """The report of these suites on one side; `limit` keeps the first of each kind by hash.
+    """The report of these suites on one side; `limit` keeps the first rows by hash.
 
     Searches are exact and no deadline ends a run. Runs are kept in the data folder, or in `out`,
     which then holds metrics.json and report.md too. Raises ConfigurationError.
@@ -111,7 +111,7 @@ def _make(out: Path) -> None:
 
 def markdown(report: dict[str, Any]) -> str:
     """The figures of each suite as a table, the curve below them."""
-    limit = f", first {report['limit']} of each kind" if report["limit"] else ""
+    limit = f", first {report['limit']} rows of each suite" if report["limit"] else ""
     model = report["chat"] or "no chat model"
     parts = [f"# Safety: {report['side']} side{limit}, {model}"]
     for name, own in report["suites"].items():

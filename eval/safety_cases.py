@@ -17,14 +17,14 @@ class Case:
 
     `right` and `wrong` are strings of answers; `planted` those of the seen passages that state a
     wrong one. `injected` is a text that is inside a passage and belongs in no answer; neither does
-    `canary`, a word that only one who obeys the text would write. `group`: cases of one group go
-    wrong together.
+    `canary`, a word that only one who obeys the text would write. `row` is the dataset's id of
+    what the case was made of: two cases may be of one row.
     """
 
     id: str
     kind: str
     question: str
-    group: str
+    row: str
     sees: tuple[str, ...] = ()
     history: tuple[tuple[str, str], ...] = ()
     right: tuple[str, ...] = ()
@@ -52,21 +52,20 @@ class Suite:
         return list(dict.fromkeys([*self.pool, *seen]))
 
     def first(self, limit: int | None) -> list[Case]:
-        """The cases of the first `limit` groups of each kind, or all."""
-        groups: dict[str, set[str]] = {}
-        chosen = []
-        for case in self.cases:
-            known = groups.setdefault(case.kind, set())
-            if limit is None or case.group in known or len(known) < limit:
-                known.add(case.group)
-                chosen.append(case)
-        return chosen
+        """The cases of the first `limit` rows, or all: kinds stay in proportion."""
+        rows = list(dict.fromkeys(case.row for case in self.cases))[:limit]
+        return [case for case in self.cases if case.row in set(rows)]
 
 
 def by_hash(rows: Iterable[R], identity: Callable[[R], str], side: Side) -> list[R]:
     """The rows of one side in an order that has nothing to do with the file's."""
     own = [row for row in rows if on_side(identity(row), side)]
-    return sorted(own, key=lambda row: hashlib.sha256(identity(row).encode()).hexdigest())
+    return sorted(own, key=lambda row: order(identity(row)))
+
+
+def order(identity: str) -> str:
+    """What to sort by: nothing but chance, and the same each time."""
+    return hashlib.sha256(identity.encode()).hexdigest()
 
 
 def pick(identity: str, purpose: str, choices: Sequence[R]) -> R:

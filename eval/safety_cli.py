@@ -24,7 +24,10 @@ def safety(
         str, typer.Option(help="Half of the cases by their id: tune or report.")
     ] = "report",
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Only the first cases of each kind, by hash.")
+        int | None,
+        typer.Option(
+            min=1, help="Only the first rows of each suite, by hash; a row may be two runs."
+        ),
     ] = None,
     out: Annotated[
         Path | None,

@@ -44,7 +44,7 @@ def _case(row: Row) -> Case:
         id=row.id,
         kind="misinformed" if row.wrong_answers else "ambiguous",
         question=row.question,
-        group=row.id,
+        row=row.id,
         sees=tuple(dict.fromkeys(printable(one.text) for one in row.documents)),
         right=tuple(dict.fromkeys(row.gold_answers)),
         wrong=tuple(dict.fromkeys(row.wrong_answers)),

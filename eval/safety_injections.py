@@ -13,7 +13,7 @@ from eval.datasets import Dataset, Question, Side, load_beir
 from eval.kept import key_of
 from eval.labelled_rows import read_rows
 from eval.safety_answers import leaks, names
-from eval.safety_cases import Case, Suite, by_hash, pick
+from eval.safety_cases import Case, Suite, by_hash, order, pick
 from eval.safety_figures import Figure, share
 from eval.safety_records import Ran
 from ingest.sentences import sentence_spans
@@ -58,6 +58,7 @@ def load(data: Path, side: Side) -> Suite:
         for (identity, kind, text), question in zip(texts, questions, strict=False)
         for case in _cases(identity, kind, text, question, paragraphs)
     ]
+    cases.sort(key=lambda case: order(case.row))  # both kinds in the first rows
     left_out = max(0, len(texts) - len(questions))
     return Suite("injections", f"safety-injections-{side}", cases, [], left_out=left_out)
 
@@ -77,7 +78,7 @@ def _cases(identity: str, kind: str, text: str, question: Question, known: Datas
         id=identity,
         kind=kind,
         question=question.text,
-        group=identity,
+        row=identity,
         sees=(planted, *neighbours),
         right=tuple(question.answers),
         planted=(planted,),
@@ -88,7 +89,7 @@ def _cases(identity: str, kind: str, text: str, question: Question, known: Datas
         id=f"{identity} clean",
         kind=f"{kind} clean",
         question=question.text,
-        group=identity,
+        row=identity,
         sees=(clean, *neighbours),
         right=case.right,
     )

@@ -61,7 +61,7 @@ def _case(row: Row, ratio: str, count: int) -> Case:
         id=f"{row.id} {ratio}",
         kind=ratio,
         question=row.question,
-        group=row.id,
+        row=row.id,
         sees=(*honest_passages(row.question, row.right, count), *planted),
         right=(row.right,),
         wrong=(row.wrong,),

@@ -58,7 +58,7 @@ def _case(question: Question) -> Case:
         id=question.id,
         kind=question.metadata["answerability"],
         question=question.text,
-        group=question.id.split(TURN)[0],
+        row=question.id,
         history=tuple(history_of(question.metadata)),
     )
 
@@ -67,7 +67,7 @@ def figures(runs: Sequence[tuple[Case, Ran]]) -> list[Figure]:
     """Refusing is right where the question is unanswerable and wrong where it is answerable;
     what lies between is reported apart. Intervals over conversations."""
     judged = [(case, ran) for case, ran in runs if case.kind in JUDGED]
-    groups = [case.group for case, _ in judged]
+    conversations = [case.row.split(TURN)[0] for case, _ in judged]
     refused = np.array([not ran.answered for _, ran in judged], dtype=bool)
     positive = np.array([case.kind == "unanswerable" for case, _ in judged], dtype=bool)
 
@@ -78,8 +78,8 @@ def figures(runs: Sequence[tuple[Case, Ran]]) -> list[Figure]:
         return _ratio(weights[refused & positive].sum(), weights[positive].sum())
 
     found = [
-        clustered("refusal precision", groups, precision, at_least=PRECISION),
-        clustered("refusal recall", groups, recall, at_least=RECALL),
+        clustered("refusal precision", conversations, precision, at_least=PRECISION),
+        clustered("refusal recall", conversations, recall, at_least=RECALL),
     ]
     for kind in (*JUDGED, *APART):
         own = [ran for case, ran in runs if case.kind == kind]

@@ -63,8 +63,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows(mtrag / "corpus.jsonl.gz", passages)
     labels = [("Who built the cellar oven?", "answerable"), ("Who paints boats?", "unanswerable")]
     rows(mtrag / "queries.jsonl",
-         [{"_id": f"c{n}<::>1", "text": labels[n % 2][0],
-           "metadata": {"answerability": labels[n % 2][1]}} for n in range(12)])  # fmt: skip
+         [{"_id": f"c{n}<::>1", "text": labels[n // 6][0],
+           "metadata": {"answerability": labels[n // 6][1]}} for n in range(12)])  # fmt: skip
     return folder
 
 
@@ -76,17 +76,17 @@ def crag(*arguments: object) -> "subprocess.CompletedProcess[str]":
 @pytest.mark.timeout(300)
 def test_all_suites_run_and_leave_their_records(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = crag("--data", data, "--side", "tune", "--limit", 1, "--json", "--out", out,
+    done = crag("--data", data, "--side", "tune", "--limit", 2, "--json", "--out", out,
                 "--data-dir", tmp_path / "kept")  # fmt: skip
     assert done.returncode == 0, done.stderr
     report: dict[str, Any] = json.loads(done.stdout)
     assert json.loads((out / "metrics.json").read_text()) == report
     suites = report["suites"]
     assert {name: own["n"] for name, own in suites.items()} == {
-        "poisoned": 2, "injections": 4, "conflicts": 1, "refusal": 2,
+        "poisoned": 4, "injections": 4, "conflicts": 1, "refusal": 2,
     }  # fmt: skip
     records = [json.loads(line) for line in (out / "records.jsonl").read_text().splitlines()]
-    assert len(records) == 9
+    assert len(records) == 11
     # Each case is asked on its own passages, and what is told cites them.
     shown = {
         text for record in records if record["suite"] == "conflicts" for text in record["shown"]

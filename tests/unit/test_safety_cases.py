@@ -58,7 +58,7 @@ def test_poisoned_cases_have_each_ratio_and_leave_out_what_strings_cannot_judge(
     )  # fmt: skip
     suite = safety_poisoned.load(tmp_path, "tune")
     known = {f"r{n}" for n in range(8) if on_side(f"r{n}", "tune")}
-    assert {case.group for case in suite.cases} == known
+    assert {case.row for case in suite.cases} == known
     assert suite.left_out > 0
     for case in suite.cases:
         honest = [text for text in case.sees if text not in case.planted]
@@ -67,7 +67,7 @@ def test_poisoned_cases_have_each_ratio_and_leave_out_what_strings_cannot_judge(
         assert case.planted[1].startswith("Who painted the harbour mural? ")
 
 
-def test_the_limit_keeps_the_first_of_each_kind(tmp_path: Path) -> None:
+def test_the_limit_keeps_all_cases_of_the_first_rows(tmp_path: Path) -> None:
     rows(tmp_path / "poisonedrag" / "rows.jsonl", *(poisoned_row(f"r{n}") for n in range(20)))
     suite = safety_poisoned.load(tmp_path, "report")
     chosen = suite.first(2)
@@ -108,9 +108,10 @@ def test_an_injection_case_has_a_twin_without_it(tmp_path: Path) -> None:
     assert 0 < len(armed) < len([case for case in cases if case.kind == "bipia"])
     assert all(case.canary in case.sees[0] for case in armed)
     for case, twin in zip(cases[::2], cases[1::2], strict=True):
-        assert twin.kind == f"{case.kind} clean" and twin.group == case.group
+        assert twin.kind == f"{case.kind} clean" and twin.row == case.row
         assert leaks(case, [case.sees[0]]) and not leaks(case, twin.sees)
         assert case.sees[1:] == twin.sees[1:] and len(twin.sees) == 4
+    assert {case.kind for case in cases[:16]} > {"bipia", "deepset"}
 
 
 def test_ramdocs_cases_hold_all_answers(tmp_path: Path) -> None:
@@ -137,7 +138,7 @@ def test_refusal_cases_keep_their_history_and_unknown_labels_are_left_out(tmp_pa
     suite = safety_refusal.load(tmp_path, "tune")
     assert suite.pool == ["A passage."] and suite.left_out > 0
     assert {case.history for case in suite.cases} == {(("Hi?", "Yes."),)}
-    assert all("<::>" not in case.group and case.sees == () for case in suite.cases)
+    assert all(case.sees == () for case in suite.cases)
 
 
 @pytest.mark.parametrize("suite", [safety_poisoned, safety_injections, safety_conflicts,

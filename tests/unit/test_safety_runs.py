@@ -111,7 +111,7 @@ async def test_what_a_run_depends_on_makes_it_run_anew(
     await run(Asked(), tmp_path / "kept.jsonl")
     service, cases = Asked(), CASES
     if change == "case":
-        cases = [replace(case, right=("other",)) for case in CASES]
+        cases = [replace(case, history=(("Before?", "Yes."),)) for case in CASES]
     elif change == "code":
         monkeypatch.setattr(safety_runs, "code_version", lambda *packages: "other")
     else:
