@@ -56,10 +56,12 @@ def stated_values(sentence: str, question: str) -> frozenset[str]:
 
     Quantities with their unit of time (`day 14`), dates and other numbers, or names, each in one
     spelling: two weeks and 14 days are the same. For a question of yes or no it is `yes` or `no`.
-    Empty where the sentence holds none, and for what has no single answer, such as rules, steps and
-    reasons: then nothing can be said about what it states.
+    Empty where the sentence holds none, and for what has no single answer, such as rules, steps,
+    reasons and the row of a table: then nothing can be said about what it states.
     """
     kind = expected_type(question)
+    if " | " in sentence:
+        return frozenset()
     if kind == "yes_no":
         return frozenset(["no" if _NEGATED.search(sentence) else "yes"])
     if kind in ("step", "reason") or _MANY.search(question):

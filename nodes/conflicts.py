@@ -80,8 +80,15 @@ def newer(one: Candidate, other: Candidate) -> bool:
     dates = ours.get("effective"), theirs.get("effective")
     if all(dates) and dates[0] != dates[1]:
         return str(dates[0]) > str(dates[1])
-    same_title = _family(one.chunk.title) == _family(other.chunk.title)
-    return same_title and _version(ours.get("version")) > _version(theirs.get("version")) != ()
+    return (
+        same_title(one, other)
+        and _version(ours.get("version")) > _version(theirs.get("version")) != ()
+    )
+
+
+def same_title(one: Candidate, other: Candidate) -> bool:
+    """Whether they are versions of one document: `Refunds v3` and `Refunds (version 2)`."""
+    return _family(one.chunk.title) == _family(other.chunk.title)
 
 
 def _version(version: str | None) -> tuple[int, ...]:
@@ -89,7 +96,7 @@ def _version(version: str | None) -> tuple[int, ...]:
 
 
 def _family(title: str) -> list[str]:
-    """The words of a title without its version: `Refund Policy v3`, `Refund Policy (version 2)`."""
+    """The words of a title without its version."""
     return [w for w in words(title) if w != "version" and not re.fullmatch(r"v?\d+", w)]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ingest.documents import Candidate
 from nodes.answer_values import stated_values
 from nodes.citations import cite, named, note_of, renumbered
-from nodes.conflicts import Statement, agree, contradict, newer, sources
+from nodes.conflicts import Statement, agree, contradict, newer, same_title, sources
 from nodes.state import Evidence, Sentence
 from nodes.trust import trust
 
@@ -56,8 +56,8 @@ def settle(
 ) -> Settled:
     """The draft with the other side, where the evidence has one that was left out.
 
-    With `by_date` a side that another is newer than is not told; the newer one's note says what it
-    says. Else all sides are told, the more trusted sources' first and then the one that more
+    With `by_date` a side that another replaces is not told; the newer one's note says what it says.
+    Else all sides are told, the more trusted sources' first, then the newer, then the one that more
     independent ones give, and each note says how many do: no side alone as plain fact.
     """
     sides, beside = _sides(question, told, evidence, rejected)
@@ -65,14 +65,15 @@ def settle(
         return Settled(list(told))
     standing = [s for s in sides if not (by_date and any(_replaces(o, s) for o in sides))]
     older = [side for side in sides if side not in standing]
-    standing.sort(key=lambda side: (-_trust(side), -_count(side)))
+    age = {id(s): sum(by_date and newer(s.best, o.best) for o in standing) for s in standing}
+    standing.sort(key=lambda side: (-_trust(side), -age[id(side)], -_count(side)))
     del standing[SIDES:]
     total = sum(map(_count, standing))
     lines: list[Sentence] = []
     for side in standing:
         notes = [_newer_than(o) for o in older if _replaces(side, o)]
         if len(standing) > 1:
-            notes.append(f"{DISAGREE}, {_count(side)} of {total} say this")
+            notes.append(f"{DISAGREE}, {_count(side)} of {total} say this{_dated(side)}")
         first, *more = side.told or [_quoted(side.statements[0])]
         note = "; ".join(filter(None, [first.note, *notes]))
         lines += [replace(first, note=note), *more]
@@ -99,11 +100,10 @@ def _sides(
     if sides:
         heard = {s.candidate.chunk.document_id for side in sides for s in side.statements}
         for statement in _others(question, sides[0], evidence):
-            if (
-                statement.candidate.chunk.document_id not in heard
-                and statement.text not in rejected
-            ):
-                _joined(question, sides, [statement])
+            document = statement.candidate.chunk.document_id
+            silent = document in heard or statement.text in rejected
+            if not silent and _joined(question, sides, [statement]):
+                heard.add(document)
     return sides, beside
 
 
@@ -141,8 +141,19 @@ def _log_odds(probability: float) -> float:
 
 
 def _replaces(side: _Side, other: _Side) -> bool:
-    """Whether it is the newer: a date is its own source's word, and replaces no trusted one."""
-    return newer(side.best, other.best) and trust(side.best) >= trust(other.best)
+    """Whether it is the newer of one document's versions, or of what is current and what is not: a
+    later date of another document is no sign that it replaces this one."""
+    related = same_title(side.best, other.best) or _is_current(side) != _is_current(other)
+    return related and newer(side.best, other.best) and trust(side.best) >= trust(other.best)
+
+
+def _is_current(side: _Side) -> bool:
+    return side.best.chunk.metadata.get("status", "current") == "current"
+
+
+def _dated(side: _Side) -> str:
+    known = side.best.chunk.metadata.keys() & {"effective", "version"}
+    return f": {named(side.best)}" if known else ""
 
 
 def _trust(side: _Side) -> int:

@@ -25,6 +25,7 @@ HOW_LONG = "How long do refunds take?"
         ("Who signs?", "The Head of Purchasing signs.", {"head", "purchasing"}),
         ("Who recorded Falling in Love?", "Elvis Presley recorded it.", {"elvis", "presley"}),
         ("What are the rules for leave?", "Leave is 29 days in Leipzig.", set()),
+        ("How much is it?", "Price | Starter: EUR 49 | Team: EUR 189", set()),
         ("Why is it closed?", "Because Mia Roth left in 2020.", set()),
         ("Last time the Orioles won?", "It was in 1983 in Baltimore.", {"1983", "baltimore"}),
         ("May I return it?", "Printed goods cannot be returned.", {"no"}),

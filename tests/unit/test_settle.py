@@ -46,16 +46,27 @@ def test_passages_that_agree_change_nothing() -> None:
     assert settled(FIVE, same) == Settled([told(FIVE)])
 
 
-def test_the_newer_is_told_and_says_so() -> None:
-    old = found("old", "Refunds take 14 days.", effective="2023-09-01", version="2")
+def test_the_newer_version_is_told_and_says_so() -> None:
+    old = found("old", "Refunds take 14 days.", effective="2023-09-01", status="superseded")
     new = found("new", "Refunds take 5 days.", effective="2026-03-01")
     for first, second in ((old, new), (new, old)):
         result = settled(first, second)
         assert [s.text for s in result.sentences] == ["Refunds take 5 days."]
         assert result.sentences[0].note == (
-            "newer than old, version 2, of 2023-09-01, which says “Refunds take 14 days.”"
+            "newer than old, of 2023-09-01, which says “Refunds take 14 days.”"
         )
         assert (result.reservation, result.older) == ("", 1)
+
+
+def test_a_later_date_of_another_document_comes_first_and_replaces_nothing() -> None:
+    old = found("old", "Refunds take 14 days.", effective="2023-09-01")
+    new = found("new", "Refunds take 5 days.", effective="2026-03-01")
+    result = settled(old, new)
+    assert [s.note for s in result.sentences] == [
+        f"{DISAGREE}, 1 of 2 say this: new, of 2026-03-01",
+        f"{DISAGREE}, 1 of 2 say this: old, of 2023-09-01",
+    ]
+    assert result.reservation == DISAGREE
 
 
 def test_a_date_of_low_trust_replaces_nothing() -> None:
