@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from api.doctor_adapters import grounding_report, reranker_report
 from api.doctor_chat import chat_line, chat_report
 from api.settings import Settings, asks_for_credentials, check_exposure, is_loopback
 from api.stored_keys import any_stored, count_live
@@ -36,7 +37,8 @@ def examine(settings: Settings) -> dict[str, Any]:
         "python": platform.python_version(),
         "packages": _packages(problems),
         "model": _model(problems),
-        "reranker": _reranker(settings, problems),
+        "reranker": reranker_report(settings, problems),
+        "grounding": grounding_report(settings, problems),
         "qdrant": _qdrant(settings, problems),
         "threads": _threads(settings, problems),
         "data_folder": _data_folder(settings, problems),
@@ -61,6 +63,7 @@ def report_lines(report: dict[str, Any]) -> list[str]:
         f"Packages     {'missing: ' + ', '.join(missing) if missing else 'all installed'}",
         f"Model        {report['model']['name']}: {report['model']['state']}",
         f"Reranker     {report['reranker']['kind']}: {report['reranker']['state']}",
+        f"Grounding    {report['grounding']['kind']}: {report['grounding']['state']}",
         f"Store        {_store_line(report['qdrant'])}",
         f"Threads      {report['threads']['store']}, {report['threads']['ttl_days']:g} days",
         f"Data folder  {folder['path']}: {folder['state']}, format {folder['format'] or '-'}",
@@ -121,20 +124,6 @@ def _model(problems: list[str]) -> dict[str, Any]:
         "state": "its files are those of this release",
         "sha256": WEIGHTS_SHA256,
     }
-
-
-def _reranker(settings: Settings, problems: list[str]) -> dict[str, Any]:
-    """Looks for a model's files and its backend; only loading it tells whether its weights work."""
-    from graph.compose import open_reranker
-
-    rerank = settings.rerank
-    state = f"{rerank.model}, {rerank.backend}" if rerank.kind == "cross_encoder" else "ready"
-    try:
-        open_reranker(settings, None)
-    except ConfigurationError as error:
-        problems.append(error.message)
-        state = "cannot be used"
-    return {"kind": rerank.kind, "model": rerank.model, "state": state}
 
 
 def _qdrant(settings: Settings, problems: list[str]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from ingest.compose import Corpus, open_index
 from ingest.errors import ConfigurationError
 from ingest.named_adapters import load_adapter
 from nodes.scope_of_base import NEVER
+from nodes.ports import GroundingChecker
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,9 @@ class Service:
         Raises ConfigurationError for a model that cannot be used.
         """
         await self.corpus.embedder.load()
-        if isinstance(self.services.reranker, Loading):
-            await self.services.reranker.load()
+        for part in (self.services.reranker, self.services.checker):
+            if isinstance(part, Loading):
+                await part.load()
 
 
 @asynccontextmanager
@@ -71,8 +73,9 @@ async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
             finally:
                 await services.close()
                 runs.close()
-                if isinstance(services.reranker, Loading):
-                    services.reranker.close()
+                for part in (services.reranker, services.checker):
+                    if isinstance(part, Loading):
+                        part.close()
 
 
 def compose_services(settings: GraphSettings, corpus: Corpus) -> tuple[Services, str]:
@@ -83,9 +86,9 @@ def compose_services(settings: GraphSettings, corpus: Corpus) -> tuple[Services,
     from graph.adapters.fitted_confidence import load_confidence
     from graph.adapters.graded_bases import GradedBases
     from graph.adapters.grading import CalibratedGrader
-    from graph.adapters.grounding import QuoteChecker
     from graph.adapters.tavily import TavilySearch
     from graph.adapters.token_vectors import TokenVectors
+    from graph.checking import open_checker
 
     vectors = TokenVectors(corpus.embedder, megabytes=settings.rerank.cache_mb)
     calibration = load_calibration(settings.grade.calibration)
@@ -97,7 +100,9 @@ def compose_services(settings: GraphSettings, corpus: Corpus) -> tuple[Services,
         grader=CalibratedGrader(scorer, calibrated=calibrated),
         web=TavilySearch(settings.web),
         generator=ExtractiveGenerator(scorer),
-        checker=QuoteChecker(),
+        checker=open_checker(
+            settings.grounding, corpus.embedder, chat=settings.chat.model is not None
+        ),
     )
     others = GradedBases(corpus.index, corpus.bases, services.grader)
     confidence = load_confidence(settings.answer.calibration) if calibrated else None
@@ -129,10 +134,17 @@ def with_chat(settings: GraphSettings, services: Services) -> Services:
             answer_tokens=chat.answer_tokens,
             fallback=services.generator if chat.extractive_fallback else None,
         ),
-        checker=ChatGroundingChecker(small, batched=batched),
+        checker=_judged(services.checker, ChatGroundingChecker(small, batched=batched)),
         writer=ChatQueryWriter(small),
         connections=(model,) if small is model else (model, small),
     )
+
+
+def _judged(checker: GroundingChecker, judge: GroundingChecker) -> GroundingChecker:
+    """A check of the user's own decides alone."""
+    from graph.adapters.grounding import Judgeable
+
+    return checker.with_judge(judge) if isinstance(checker, Judgeable) else checker
 
 
 def open_reranker(settings: GraphSettings, vectors: Any) -> Any:

@@ -44,6 +44,23 @@ class GradeSettings(Section):
         return self
 
 
+class GroundingSettings(Section):
+    kind: str = Field(
+        "combined",
+        description="What judges a sentence that is no quotation: quotes (none stands), rules, "
+        "combined (rules and the embedder, calibrated), cross_encoder, chat or package:Class.",
+    )
+    model: str | None = Field(
+        None, description="Of a cross-encoder, NLI or fact-checking: a folder, or a cached name."
+    )
+    upper: float | None = Field(
+        None, ge=0, le=1, description="Supported from this probability; None: the calibration's."
+    )
+    lower: float | None = Field(
+        None, ge=0, le=1, description="Unsupported below it; between, a chat model is asked."
+    )
+
+
 class AnswerSettings(Section):
     sentences: int = Field(5, ge=1, le=10, description="Sentences of an extractive answer.")
     strips: bool = Field(True, description="Chat models read graded strips, not whole passages.")
@@ -122,6 +139,7 @@ class GraphSettings(IndexSettings):
     retrieve: RetrieveSettings = RetrieveSettings()
     rerank: RerankSettings = RerankSettings()
     grade: GradeSettings = GradeSettings()
+    grounding: GroundingSettings = GroundingSettings()
     answer: AnswerSettings = AnswerSettings()
     budget: BudgetSettings = BudgetSettings()
     web: WebSettings = WebSettings()

@@ -1,25 +1,23 @@
 """Checks sentences that a chat model wrote against the passages that they cite."""
 
 import asyncio
-import re
 from collections.abc import Sequence
 from itertools import chain
 
 from graph.adapters.chat_grading import SHORT_REPLY
 from graph.adapters.chat_model import ChatModel, NoVerdict
+from graph.adapters.claim_checker import UNSAID
+from graph.adapters.claim_number_rules import missing_numbers
+from graph.adapters.claim_source import AROUND
+from graph.adapters.grounding import quoted_or_wrong
 from ingest.errors import ServiceError
 from nodes import prompts
-from nodes.citations import citations_problem
 from nodes.ports import Sources
 from nodes.state import Citation, Sentence, Support
 from nodes.words import literals
 
 SUPPORTED = 0.5
 NONE = "the chat model gave no verdict"
-THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
-
-AROUND = 600
-"""Code points of the document on each side of a quote that the judge reads with it."""
 
 
 class ChatGroundingChecker:
@@ -76,24 +74,16 @@ class ChatGroundingChecker:
 
 def _without_model(sentence: Sentence, sources: Sources) -> Support | None:
     """The verdict on what needs no judge, or None."""
-    problem = citations_problem(sentence, sources)
-    if problem:
-        return Support(sentence.text, "unsupported", 0.0, problem)
-    if any(citation.quote == sentence.text for citation in sentence.citations):
-        return Support(sentence.text, "supported", 1.0)
+    known = quoted_or_wrong(sentence, sources)
+    if known is not None:
+        return known
     read = " ".join(_read(sentence, sources))
     codes = {one for one in literals(sentence.text) if one.casefold() not in read.casefold()}
-    missing = sorted(codes | (_numbers(sentence.text) - _numbers(read)))
+    missing = sorted(codes | missing_numbers(sentence.text, read))
     if missing:
         said = f"{', '.join(missing[:3])} does not stand in what it cites"
         return Support(sentence.text, "unsupported", 0.0, said)
     return None
-
-
-def _numbers(text: str) -> set[str]:
-    """Each as a whole, 5 is no part of 15; without the marks between thousands."""
-    found = re.findall(r"\d+(?:[.,:]\d+)*", text)
-    return {re.sub(r"[.,]", "", n) if THOUSANDS.fullmatch(n) else n for n in found}
 
 
 def _read(sentence: Sentence, sources: Sources) -> list[str]:
@@ -112,5 +102,4 @@ def _support(sentence: Sentence, probability: float | ServiceError) -> Support:
         return Support(sentence.text, "unsupported", 0.0, NONE)
     if probability >= SUPPORTED:
         return Support(sentence.text, "supported", probability)
-    problem = "the passages it cites do not say this"
-    return Support(sentence.text, "unsupported", probability, problem)
+    return Support(sentence.text, "unsupported", probability, UNSAID)

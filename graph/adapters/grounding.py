@@ -1,16 +1,25 @@
 """Checks quotations: a sentence stands where the stored text says exactly that."""
 
 from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 from nodes.citations import citations_problem
-from nodes.ports import Sources
+from nodes.ports import GroundingChecker, Sources
 from nodes.state import Sentence, SourceSpan, Support
+
+
+@runtime_checkable
+class Judgeable(Protocol):
+    """A check that leaves something open, which a judge may decide."""
+
+    def with_judge(self, judge: GroundingChecker) -> GroundingChecker: ...
 
 
 class QuoteChecker:
     """Each sentence must be the words of every passage it cites, at the offsets it gives.
 
-    Probability is 1 where it is and 0 where it is not: equality leaves nothing to estimate.
+    Probability is 1 where it is and 0 where it is not: equality leaves nothing to estimate. A
+    judge, which accepts quotations itself, takes its place.
     """
 
     async def check(
@@ -18,17 +27,25 @@ class QuoteChecker:
     ) -> list[Support]:
         return [self._check(sentence, sources) for sentence in sentences]
 
+    def with_judge(self, judge: GroundingChecker) -> GroundingChecker:
+        return judge
+
     def _check(self, sentence: Sentence, sources: Sources) -> Support:
-        problem = _problem(sentence, sources)
-        if problem:
+        known = quoted_or_wrong(sentence, sources)
+        if known is None or any(c.quote != sentence.text for c in sentence.citations):
+            problem = known.problem if known else ""
+            problem = problem or "not the words of the passage it cites"
             return Support(sentence.text, "unsupported", 0.0, problem)
-        cited = sentence.citations[0]
-        span = SourceSpan(cited.document_id, cited.revision, cited.start, cited.end)
-        return Support(sentence.text, "supported", 1.0, span=span)
+        return known
 
 
-def _problem(sentence: Sentence, sources: Sources) -> str:
+def quoted_or_wrong(sentence: Sentence, sources: Sources) -> Support | None:
+    """The verdict on what needs no model: a quotation, or a citation that does not hold."""
     problem = citations_problem(sentence, sources)
-    if not problem and any(citation.quote != sentence.text for citation in sentence.citations):
-        return "not the words of the passage it cites"
-    return problem
+    if problem:
+        return Support(sentence.text, "unsupported", 0.0, problem)
+    for cited in sentence.citations:
+        if cited.quote == sentence.text:
+            span = SourceSpan(cited.document_id, cited.revision, cited.start, cited.end)
+            return Support(sentence.text, "supported", 1.0, span=span)
+    return None

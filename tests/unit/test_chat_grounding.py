@@ -58,7 +58,8 @@ async def test_numbers_that_stand_there_are_left_to_the_judge(chat: FakeChat, te
 
 
 async def test_what_stands_word_for_word_needs_no_call(chat: FakeChat) -> None:
-    assert await checked(chat, says(TEXT)) == [Support(TEXT, "supported", 1.0)]
+    (support,) = await checked(chat, says(TEXT))
+    assert (support.verdict, support.probability) == ("supported", 1.0)
     assert chat.requests == []
 
 

@@ -1,0 +1,80 @@
+"""Opens the check of grounding that the settings name."""
+
+import inspect
+from typing import Any
+
+from graph.adapters.claim_checker import Bands, SentenceChecker
+from graph.adapters.claim_model import load_claim_model
+from graph.adapters.claim_scorer import ClaimScorer, CombinedScorer, RulesScorer
+from graph.adapters.grounding import QuoteChecker
+from graph.settings import GroundingSettings
+from ingest.errors import ConfigurationError
+from ingest.named_adapters import load_adapter
+from ingest.ports import Embedder
+from nodes.ports import GroundingChecker
+
+KINDS = ("quotes", "rules", "combined", "cross_encoder", "chat")
+
+
+def open_checker(
+    settings: GroundingSettings, embedder: Embedder, *, chat: bool
+) -> GroundingChecker:
+    """The check without the judge that a chat model makes; `chat` says whether there is one.
+
+    Loads no model. Raises ConfigurationError for a kind that is unknown or cannot work.
+    """
+    kind = settings.kind
+    if kind == "chat" and not chat:
+        raise ConfigurationError("CRAG_GROUNDING__KIND=chat needs CRAG_CHAT__MODEL")
+    if kind in ("quotes", "chat"):
+        return QuoteChecker()
+    if ":" in kind:
+        return _own_checker(kind, settings)
+    return SentenceChecker(_scorer(settings, embedder), _bands(settings))
+
+
+def _scorer(settings: GroundingSettings, embedder: Embedder) -> ClaimScorer:
+    if settings.kind == "rules":
+        return RulesScorer()
+    if settings.kind == "combined":
+        return CombinedScorer(embedder, load_claim_model().model)
+    if settings.kind == "cross_encoder":
+        from graph.adapters.claim_cross_encoder import CrossEncoderScorer
+
+        return CrossEncoderScorer(settings.model)
+    raise ConfigurationError(
+        f"CRAG_GROUNDING__KIND: unknown {settings.kind!r}; "
+        f"known: {', '.join(KINDS)}, package.module:Class"
+    )
+
+
+def _bands(settings: GroundingSettings) -> Bands:
+    """The calibration's own where none are set; another scorer's are halfway and nowhere."""
+    if settings.kind == "combined":
+        fitted = load_claim_model().model
+        lower, upper = fitted.lower, fitted.upper
+    else:
+        lower, upper = UNCALIBRATED.lower, UNCALIBRATED.upper
+    upper = upper if settings.upper is None else settings.upper
+    lower = min(lower, upper) if settings.lower is None else settings.lower
+    if lower > upper:
+        raise ConfigurationError(f"CRAG_GROUNDING__LOWER {lower:g} is above UPPER {upper:g}")
+    return Bands(lower, upper)
+
+
+UNCALIBRATED = Bands(lower=0.1, upper=0.9)
+"""For the probability of a model whose calibration is not known here."""
+
+
+def _own_checker(kind: str, settings: GroundingSettings) -> GroundingChecker:
+    made: Any = load_adapter(kind)
+    try:
+        checker: GroundingChecker = made(settings)
+    except Exception as error:
+        raise ConfigurationError(
+            f"CRAG_GROUNDING__KIND: {kind} cannot be made with one argument, the grounding "
+            f"settings: {type(error).__name__}: {error}"
+        ) from error
+    if not inspect.iscoroutinefunction(getattr(checker, "check", None)):
+        raise ConfigurationError(f"CRAG_GROUNDING__KIND: {kind} has no `async def check`")
+    return checker
