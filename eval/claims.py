@@ -3,136 +3,150 @@
 Tang et al., "MiniCheck: Efficient Fact-Checking of LLMs on Grounding Documents" (EMNLP 2024).
 """
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from pydantic import BaseModel, Field
 
 from eval.benchmark import latency
-from eval.claim_scorers import SIGNS, Timed, checked, overlapping
+from eval.claim_rows import (
+    Labels,
+    NearMiss,
+    Numbers,
+    balanced_accuracy,
+    claims_of,
+    near_misses,
+    signs_of,
+)
+from eval.claim_scorers import baseline, checked, cross_validated, times
 from eval.clustered import Weights, clustered_interval
-from eval.datasets import on_side
-from eval.kept import Kept
-from eval.labelled_rows import read_rows
-from eval.statistics import expected_calibration_error
+from eval.statistics import bootstrap_interval, expected_calibration_error
 from graph.compose import Service, open_graph
 from graph.settings import GraphSettings
-from ingest.errors import ConfigurationError
 
-Scorer = Literal["service", "overlap"]
-Numbers = NDArray[np.float64]
-Labels = NDArray[np.bool_]
+Scorer = Literal["service", "baseline9"]
 
-KEPT = "claim-signs.jsonl"
-BATCH = 64
-"""Claims that are encoded in one call, and lost where a run is cut short."""
-EVERY = 5
-"""Batches between two lines of progress."""
-
-
-class Claim(BaseModel):
-    """`label` is 1 where the document supports the claim, else 0."""
-
-    dataset: str
-    id: str
-    doc: str = Field(min_length=1)
-    claim: str = Field(min_length=1)
-    label: Literal[0, 1]
+BAR = 0.5
+"""Where the service's probability, fitted with half of all supported, calls a claim supported."""
+TIMED = 30
+"""Claims that are checked one by one for the time they take."""
 
 
 @dataclass(frozen=True)
 class Half:
-    """Claims of one side, in one order: their labels, probabilities and documents."""
+    """The claims of one dataset's report half, in one order; what the scorer gives each, and what
+    the baseline calls supported. `tuned` is the baseline's cross-validated figure."""
 
+    dataset: str
+    documents: list[str]
     labels: Labels
     probabilities: Numbers
-    documents: list[str]
+    baseline: Labels
+    tuned: float
+
+    @property
+    def told(self) -> Labels:
+        return np.asarray(self.probabilities >= BAR)
 
 
 async def benchmark_claims(
-    settings: GraphSettings, file: Path, scorer: Scorer, *, limit: int | None = None
+    settings: GraphSettings, files: Sequence[Path], scorer: Scorer, *, limit: int | None = None
 ) -> dict[str, Any]:
-    """The report of one scorer: `service` is its own grounding check, `overlap` a baseline.
+    """The report of one scorer over the report halves of all files, and of each file.
 
-    A document lies on one side by its sha256. What is chosen or fitted, the threshold and the
-    baseline's weights, is so on the even side; every figure is of the other. Signs that were
-    computed before, also by a run that was cut short, are taken from the data folder. Raises
-    ConfigurationError for a bad row, and where a side lacks a label.
+    A document lies on one side by its sha256. `service` is the service's own check, at the bar .5;
+    `baseline9` a logistic regression, fitted on the tuning half of each file. `gain` is the
+    service's balanced accuracy minus the baseline's, over all files the mean of theirs; intervals
+    draw documents. What was computed before, also by a run that was cut short, is taken from the
+    data folder. Raises ConfigurationError for a bad row, and where a side lacks a label.
     """
-    rows = read_rows(file, Claim)[:limit]
-    sides = {side: [row for row in rows if on_side(row.doc, side)] for side in ("tune", "report")}
-    for side, own in sides.items():
-        if {row.label for row in own} != {0, 1}:
-            raise ConfigurationError(
-                f"{file}: the {side} side of {len(rows)} claims needs supported and other ones"
-            )
     async with open_graph(settings) as service:
-        named = type(service.services.checker).__name__ if scorer == "service" else "overlap"
-        timed = {side: await _scored(service, own, scorer) for side, own in sides.items()}
-        parts = {"scorer": named, "embedder": service.corpus.embedder.fingerprint}
-    values = {side: _matrix(own, scorer) for side, own in timed.items()}
-    labels = {side: np.array([row.label == 1 for row in own]) for side, own in sides.items()}
-    probabilities = _probabilities(values, labels["tune"], scorer)
-    threshold = best_threshold(probabilities["tune"], labels["tune"])
-    half = Half(labels["report"], probabilities["report"], [r.doc for r in sides["report"]])
+        halves = [await _half(service, file, scorer, limit) for file in files]
+        some = [row for file in files for row in claims_of(file, "report")[: TIMED // len(files)]]
+        took = await times(service, some) if scorer == "service" else []
+        parts = {
+            "scorer": type(service.services.checker).__name__ if scorer == "service" else scorer,
+            "embedder": service.corpus.embedder.fingerprint,
+            "threshold": BAR if scorer == "service" else "of each tuning half",
+            "documents": len({d for half in halves for d in half.documents}),
+        }
     return {
-        "dataset": "+".join(dict.fromkeys(row.dataset for row in rows)),
+        "dataset": "+".join(half.dataset for half in halves),
         "pipeline": scorer,
-        "n": len(sides["report"]),
-        **measured(half, threshold),
-        "latency_ms": latency([one.ms for one in timed["report"]]),
-        "parts": parts
-        | {
-            "threshold": threshold,
-            "tuned_on": len(sides["tune"]),
-            "documents": len(set(half.documents)),
-            "supported": round(float(half.labels.mean()), 4),
-        },
+        "n": sum(len(half.labels) for half in halves),
+        **measured(halves, with_gain=scorer == "service"),
+        **({"sets": {half.dataset: _one(half, scorer) for half in halves}}),
+        **({"latency_ms": latency(took)} if took else {}),
+        "parts": parts,
     }
 
 
-def best_threshold(probabilities: Numbers, labels: Labels) -> float:
-    """From where calling a claim supported gives the best balanced accuracy; in (0, 1]."""
-    tried = np.unique(np.round(probabilities[probabilities > 0], 4)).tolist() or [1.0]
-    scores = [balanced_accuracy(probabilities >= threshold, labels) for threshold in tried]
-    return float(tried[int(np.argmax(scores))])
+async def benchmark_near_misses(
+    settings: GraphSettings, file: Path, half: Literal["open", "frozen"]
+) -> dict[str, Any]:
+    """How many claims of the pairs the service's check judges rightly at the bar, and in how many
+    pairs the supported one is the more probable; level pairs count half."""
+    pairs = near_misses(file, half)
+    async with open_graph(settings) as service:
+        claims = [claim for pair in pairs for claim in pair.claims]
+        given = np.array(await checked(service, claims)).reshape(-1, 2)
+        named = type(service.services.checker).__name__
+    right = ((given[:, 0] >= BAR).astype(float) + (given[:, 1] < BAR)) / 2
+    ahead = np.where(given[:, 0] == given[:, 1], 0.5, given[:, 0] > given[:, 1])
+    values = {"accuracy": right, "pair_accuracy": ahead}
+    return {
+        "dataset": f"near_misses {half}",
+        "pipeline": "service",
+        "n": len(pairs),
+        "metrics": {name: round(float(own.mean()), 4) for name, own in values.items()},
+        "intervals": {name: _rounded(bootstrap_interval(own.tolist())) for name, own in
+                      values.items()},
+        "by_kind": _by_kind(pairs, right),
+        "parts": {"scorer": named, "threshold": BAR},
+    }  # fmt: skip
 
 
-def balanced_accuracy(supported: Labels, labels: Labels) -> float:
-    """The mean of the shares of supported and of other claims that were told as such; NaN where
-    one kind is missing."""
-    if labels.all() or not labels.any():
-        return float("nan")
-    return float((supported[labels].mean() + (~supported[~labels]).mean()) / 2)
-
-
-def measured(half: Half, threshold: float) -> dict[str, Any]:
-    """Balanced accuracy, AUROC and ECE, with 95 % intervals over documents, not claims."""
+def measured(halves: Sequence[Half], *, with_gain: bool) -> dict[str, Any]:
+    """Means over the datasets with 95 % intervals over documents."""
+    documents = [f"{h.dataset}\x00{d}" for h in halves for d in h.documents]
     metrics, intervals = {}, {}
-    for name, measure in _measures(threshold).items():
+    for name, measure in _measures(with_gain).items():
 
         def drawn(weights: Weights, measure: Measure = measure) -> float:
-            return measure(np.repeat(half.probabilities, weights), np.repeat(half.labels, weights))
+            ends = np.cumsum([0, *(len(h.labels) for h in halves)])
+            own = [weights[a:b] for a, b in pairwise(ends.tolist())]
+            return float(np.mean([measure(h, w) for h, w in zip(halves, own, strict=True)]))
 
-        metrics[name] = round(measure(half.probabilities, half.labels), 4)
-        intervals[name] = [round(end, 4) for end in clustered_interval(half.documents, drawn)]
+        metrics[name] = round(drawn(np.ones(len(documents), dtype=np.int64)), 4)
+        intervals[name] = _rounded(clustered_interval(documents, drawn))
     return {"metrics": metrics, "intervals": intervals}
 
 
-Measure = Callable[[Numbers, Labels], float]
+Measure = Callable[[Half, Weights], float]
 
 
-def _measures(threshold: float) -> dict[str, Measure]:
-    return {
-        "balanced_accuracy": lambda p, labels: balanced_accuracy(p >= threshold, labels),
-        "auroc": _auroc,
-        "ece": expected_calibration_error,
-    }
+def _measures(with_gain: bool) -> dict[str, Measure]:
+    def accuracy(half: Half, w: Weights) -> float:
+        return balanced_accuracy(np.repeat(half.told, w), np.repeat(half.labels, w))
+
+    def gain(half: Half, w: Weights) -> float:
+        theirs = balanced_accuracy(np.repeat(half.baseline, w), np.repeat(half.labels, w))
+        return accuracy(half, w) - theirs
+
+    def auroc(half: Half, w: Weights) -> float:
+        return _auroc(np.repeat(half.probabilities, w), np.repeat(half.labels, w))
+
+    def ece(half: Half, w: Weights) -> float:
+        return expected_calibration_error(
+            np.repeat(half.probabilities, w), np.repeat(half.labels, w)
+        )
+
+    if not with_gain:
+        return {"balanced_accuracy": accuracy}
+    return {"balanced_accuracy": accuracy, "auroc": auroc, "ece": ece, "gain": gain}
 
 
 def _auroc(probabilities: Numbers, labels: Labels) -> float:
@@ -143,34 +157,38 @@ def _auroc(probabilities: Numbers, labels: Labels) -> float:
     return float(roc_auc_score(labels, probabilities))
 
 
-async def _scored(service: Service, rows: Sequence[Claim], scorer: Scorer) -> list[Timed]:
-    kept = Kept(service.corpus.folder.path / KEPT)
-    timed: list[Timed] = []
-    for start in range(0, len(rows), BATCH):
-        pairs = [(row.doc, row.claim) for row in rows[start : start + BATCH]]
-        timed += (
-            await checked(service.services.checker, pairs)
-            if scorer == "service"
-            else await overlapping(service.corpus.embedder, kept, pairs)
-        )
-        if (start // BATCH) % EVERY == 0 or len(timed) == len(rows):
-            print(f"{len(timed)} of {len(rows)} claims", file=sys.stderr, flush=True)
-    return timed
+async def _half(service: Service, file: Path, scorer: Scorer, limit: int | None) -> Half:
+    tune, report = (claims_of(file, side)[:limit] for side in ("tune", "report"))
+    signs = {"tune": await signs_of(service.corpus, tune),
+             "report": await signs_of(service.corpus, report)}  # fmt: skip
+    labels = np.array([row.label == 1 for row in tune])
+    told = baseline(signs["tune"], labels, signs["report"])
+    given = told if scorer == "baseline9" else await checked(service, report)
+    return Half(
+        dataset="+".join(dict.fromkeys(row.dataset for row in report)),
+        documents=[row.doc for row in report],
+        labels=np.array([row.label == 1 for row in report]),
+        probabilities=np.array(given, dtype=float),
+        baseline=told,
+        tuned=cross_validated(signs["tune"], labels, [row.doc for row in tune]),
+    )
 
 
-def _matrix(timed: Sequence[Timed], scorer: Scorer) -> Numbers:
-    names = SIGNS if scorer == "overlap" else ("probability",)
-    return np.array([[one.values[name] for name in names] for one in timed], dtype=float)
+def _one(half: Half, scorer: Scorer) -> dict[str, Any]:
+    return {
+        "n": len(half.labels),
+        "documents": len(set(half.documents)),
+        "supported": round(float(half.labels.mean()), 4),
+        **measured([half], with_gain=scorer == "service"),
+        "baseline9": round(balanced_accuracy(half.baseline, half.labels), 4),
+        "baseline9_cross_validated": round(half.tuned, 4),
+    }
 
 
-def _probabilities(values: dict[str, Numbers], tune: Labels, scorer: Scorer) -> dict[str, Numbers]:
-    """The service's own, or those of a logistic regression over the signs of the tuning side."""
-    if scorer == "service":
-        return {side: own[:, 0] for side, own in values.items()}
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+def _by_kind(pairs: Sequence[NearMiss], right: Numbers) -> dict[str, float]:
+    kinds = np.array([f"{pair.kind} {pair.language}" for pair in pairs])
+    return {kind: round(float(right[kinds == kind].mean()), 3) for kind in np.unique(kinds)}
 
-    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-    model.fit(values["tune"], tune)
-    return {side: model.predict_proba(own)[:, 1] for side, own in values.items()}
+
+def _rounded(interval: tuple[float, float]) -> list[float]:
+    return [round(end, 4) for end in interval]

@@ -1,6 +1,7 @@
 """The commands `crag eval` and `crag calibrate`. Imports wait until a command runs."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,8 +24,9 @@ DataFolder = Annotated[
 ]
 
 SIDES = ("all", "tune", "report")
+HALVES = ("open", "frozen")
 PIPELINES = ("dense", "bm25", "rrf", "blend", "rerank", "corrective")
-SCORERS = ("service", "overlap")
+SCORERS = ("service", "baseline9")
 DATA = Path(".crag-eval")
 """Apart from the service's own data folder: a benchmark's bases are nobody's documents."""
 
@@ -42,7 +44,12 @@ def benchmark(
         typer.Option("--beir", help="A folder with corpus.jsonl, queries.jsonl and qrels/."),
     ] = None,
     claims: Annotated[
-        Path | None, typer.Option(help="JSONL of {dataset, id, doc, claim, label}; also packed.")
+        list[Path] | None,
+        typer.Option(help="JSONL of {dataset, id, doc, claim, label}; also packed; repeatable."),
+    ] = None,
+    near_misses: Annotated[
+        Path | None,
+        typer.Option(help="JSONL of {id, language, kind, passage, supported, near_miss}."),
     ] = None,
     rewrites: Annotated[
         Path | None,
@@ -55,7 +62,8 @@ def benchmark(
     scorer: Annotated[
         str | None,
         typer.Option(
-            help="What judges claims: service, its own grounding check, or overlap, a baseline."
+            help="What judges claims: service, its own grounding check, or baseline9: similarity "
+            "and word overlap."
         ),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions.")] = None,
@@ -63,12 +71,17 @@ def benchmark(
         None
     ),
     side: Annotated[
-        str | None, typer.Option(help="Half of the questions by their id: all, tune or report.")
+        str | None,
+        typer.Option(
+            help="Half of the questions by their id: all, tune or report; of near misses, open or "
+            "frozen."
+        ),
     ] = None,
     data_dir: DataFolder = DATA,
     as_json: Json = False,
 ) -> None:
-    """Measure retrieval (--beir), the grounding check (--claims) or follow-ups (--rewrites).
+    """Measure retrieval (--beir), the grounding check (--claims or --near-misses) or follow-ups
+    (--rewrites).
 
     What was embedded is kept in --data-dir: a run that was cut short goes on from there.
     """
@@ -76,14 +89,17 @@ def benchmark(
 
     from ingest.settings import read
 
-    source = _only_one({"--beir": beir, "--claims": claims, "--rewrites": rewrites})
+    source = _only_one(
+        {"--beir": beir, "--claims": claims, "--near-misses": near_misses, "--rewrites": rewrites}
+    )
     _only_for(source, "--beir", {"--pipeline": pipeline, "--split": split})
     _only_for(source, "--claims", {"--scorer": scorer})
     if source == "--claims" and side is not None:
         raise typer.BadParameter("claims are tuned on one side and reported on the other",
                                  param_hint="--side")  # fmt: skip
     for value, known, option in (
-        (pipeline, PIPELINES, "--pipeline"), (scorer, SCORERS, "--scorer"), (side, SIDES, "--side"),
+        (pipeline, PIPELINES, "--pipeline"), (scorer, SCORERS, "--scorer"),
+        (side, HALVES if near_misses else SIDES, "--side"),
     ):  # fmt: skip
         if value is not None:
             _one_of(value, known, option)
@@ -94,11 +110,16 @@ def benchmark(
 
         named: Any = pipeline or "rerank"
         running = measure(settings, beir, named, split=split or "test", **chosen)
-    elif claims is not None:
+    elif claims:
         from eval.claims import benchmark_claims
 
         judge: Any = scorer or "service"
         running = benchmark_claims(settings, claims, judge, limit=limit)
+    elif near_misses is not None:
+        from eval.claims import benchmark_near_misses
+
+        half: Any = side or "open"
+        running = benchmark_near_misses(settings, near_misses, half)
     else:
         from eval.rewrites import benchmark_rewrites
 
@@ -186,8 +207,8 @@ def _one_of(value: str, known: tuple[str, ...], option: str) -> None:
         raise typer.BadParameter(f"unknown {value!r}; known: {', '.join(known)}", param_hint=option)
 
 
-def _only_one(sources: dict[str, Path | None]) -> str:
-    given = [option for option, path in sources.items() if path is not None]
+def _only_one(sources: Mapping[str, Path | list[Path] | None]) -> str:
+    given = [option for option, path in sources.items() if path]
     if len(given) != 1:
         raise typer.BadParameter(
             f"give exactly one of {', '.join(sources)}; {' and '.join(given) or 'none'} was given"
@@ -203,8 +224,13 @@ def _only_for(source: str, wanted: str, options: dict[str, str | None]) -> None:
 
 def _report_lines(report: dict[str, Any]) -> list[str]:
     lines = [f"{report['dataset']}, {report['pipeline']}, {report['n']} rows", *_figures(report)]
-    latency = report["latency_ms"]
-    lines.append(f"  latency  p50 {latency['p50']:.1f} ms, p95 {latency['p95']:.1f} ms")
+    if latency := report.get("latency_ms"):
+        lines.append(f"  latency  p50 {latency['p50']:.1f} ms, p95 {latency['p95']:.1f} ms")
+    for name, own in report.get("sets", {}).items():
+        lines += [f"{name}, {own['n']} claims on {own['documents']} documents", *_figures(own)]
+        lines.append(f"  baseline9          {own['baseline9']:.3f}")
+    if "by_kind" in report:
+        lines += [f"  {kind:18} {right:.3f}" for kind, right in report["by_kind"].items()]
     for name, own in report.get("by_dataset", {}).items():
         lines += [f"{name}, {own['n']} rows", *_figures(own)]
     if "gain_over_first_search" in report:
