@@ -15,8 +15,8 @@ from graph.threads import open_threads
 from ingest.compose import Corpus, open_index
 from ingest.errors import ConfigurationError
 from ingest.named_adapters import load_adapter
-from nodes.scope_of_base import NEVER
 from nodes.ports import GroundingChecker
+from nodes.scope_of_base import NEVER
 
 
 @dataclass(frozen=True)
