@@ -17,7 +17,7 @@ from eval.safety_cases import Case, Suite
 from eval.safety_figures import Figure
 from eval.safety_passages import ensure_passages
 from eval.safety_records import KeptRuns, Ran
-from eval.safety_runs import run_cases
+from eval.safety_runs import code_version, run_cases
 from graph.compose import Service, open_graph
 from graph.settings import GraphSettings
 from ingest.errors import ConfigurationError
@@ -57,6 +57,7 @@ async def safety(
     Searches are exact and no deadline ends a run. Runs are kept in the data folder, or in `out`,
     which then holds metrics.json and report.md too. Raises ConfigurationError.
     """
+    code = code_version()
     loaded = {name: SUITES[name].load(data, side) for name in suites}
     for name, suite in loaded.items():
         if not suite.cases:
@@ -67,7 +68,8 @@ async def safety(
         await service.load()  # a model that cannot be used ends it, not each case
         kept = KeptRuns(out / RECORDS if out else service.corpus.folder.path / KEPT)
         measured = {
-            name: await _measure(service, suite, limit, kept) for name, suite in loaded.items()
+            name: await _measure(service, suite, suite.first(limit), kept, code)
+            for name, suite in loaded.items()
         }
     report = {
         "side": side,
@@ -84,17 +86,17 @@ async def safety(
 
 
 async def _measure(
-    service: Service, suite: Suite, limit: int | None, kept: KeptRuns
+    service: Service, suite: Suite, cases: Sequence[Case], kept: KeptRuns, code: str
 ) -> dict[str, Any]:
     await ensure_passages(service.corpus, suite)
-    cases = suite.first(limit)
-    runs, errors = await run_cases(service, suite, cases, kept)
+    runs, errors = await run_cases(service, suite, cases, kept, code=code)
     measured = SUITES[suite.name]
     ms = sorted(ran.ms for _, ran in runs)
     return {
         "n": len(runs),
         "left_out": suite.left_out,
         "errors": errors,
+        "degraded": sum(bool(ran.degraded) for _, ran in runs),
         "p50_ms": round(ms[len(ms) // 2], 1) if ms else None,
         "chat_calls": sum(ran.chat_calls for _, ran in runs),
         "figures": {figure.name: figure.as_json() for figure in measured.figures(runs)},
@@ -116,7 +118,8 @@ def markdown(report: dict[str, Any]) -> str:
     parts = [f"# Safety: {report['side']} side{limit}, {model}"]
     for name, own in report["suites"].items():
         left = f", {own['left_out']} rows left out" if own["left_out"] else ""
-        parts.append(f"## {name}: {own['n']} runs, {len(own['errors'])} errors{left}")
+        faults = f"{len(own['errors'])} errors, {own['degraded']} degraded"
+        parts.append(f"## {name}: {own['n']} runs, {faults}{left}")
         rows = [[figure, *_shown(told)] for figure, told in own["figures"].items()]
         parts.append(table(["figure", "n", "value", "95 % interval", "aim"], rows))
         if own.get("curve"):

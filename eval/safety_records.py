@@ -25,7 +25,8 @@ class Ran(_Frozen):
     """What one run did. `shown` are the beginnings of passages that it names as the nearest.
 
     `confidence` is the run's own that its draft is right, in [0, 1], also where it was then
-    declined; None without a draft. `best_grade`, of any passage, is in [0, 1]; `ms` are wall time.
+    declined; None without a draft. `best_grade`, of any passage, is in [0, 1]; `ms` are wall time;
+    `degraded` are the fallbacks that were taken.
     """
 
     key: str
@@ -40,6 +41,7 @@ class Ran(_Frozen):
     loops: int
     chat_calls: int
     ms: float
+    degraded: list[str] = []
 
     @property
     def answered(self) -> bool:

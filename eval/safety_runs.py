@@ -4,7 +4,6 @@ import hashlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 
 import graph
 import ingest
@@ -25,13 +24,13 @@ EVERY = 20
 
 
 async def run_cases(
-    service: Service, suite: Suite, cases: Sequence[Case], kept: KeptRuns
+    service: Service, suite: Suite, cases: Sequence[Case], kept: KeptRuns, *, code: str
 ) -> tuple[list[tuple[Case, Ran]], list[str]]:
     """The cases that ran, and a line for each that ended in an error.
 
-    An outage is an error too, and no refusal. Only what ran is kept.
+    An outage is an error too, and no refusal. Only what ran is kept, for this version of the code.
     """
-    version = await _version(service, suite.base)
+    version = await _version(service, suite.base, code)
     done: list[tuple[Case, Ran]] = []
     errors: list[str] = []
     for number, case in enumerate(cases, start=1):
@@ -76,6 +75,7 @@ async def _ran(service: Service, suite: Suite, case: Case, key: str) -> Ran:
         best_grade=answer.searched["best_grade"] or 0.0,
         loops=answer.budget["rewrites"]["used"],
         chat_calls=answer.budget["chat_calls"]["used"],
+        degraded=[f"{fault.node}: {fault.kind}" for fault in answer.degraded],
         ms=answer.timings["total_ms"],
     )
 
@@ -107,18 +107,20 @@ def _confidence(answer: Answer) -> float | None:
     return float(told[-1]) if told else None
 
 
-async def _version(service: Service, base: str) -> str:
+async def _version(service: Service, base: str, code: str) -> str:
     """All that a run depends on beside its case: code, settings, models, and the base's content."""
     own = service.settings.model_dump_json(exclude={"data_dir", "threads", "database", "web"})
     index = await service.corpus.index.version(LOCAL, base)
-    code = code_version(ingest, nodes, graph)
     return key_of(own, index, code, service.corpus.embedder.fingerprint)
 
 
-def code_version(*packages: ModuleType) -> str:
-    """A digest of sources and data: what older code did stands for no newer."""
+def code_version() -> str:
+    """A digest of the service's sources and data: what older code did stands for no newer.
+
+    To be read as the process starts: files may change while it runs the old ones.
+    """
     digest = hashlib.sha256()
-    for package in packages:
+    for package in (ingest, nodes, graph):
         root = Path(str(package.__file__)).parent
         for file in sorted(root.rglob("*")):
             if file.suffix in (".py", ".json"):

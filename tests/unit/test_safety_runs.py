@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-import nodes
 from eval import safety_runs
 from eval.safety_cases import Case, Suite, passage_name
 from eval.safety_passages import ensure_passages
@@ -63,8 +62,9 @@ def _entry(summary: dict[str, Any]) -> TraceEntry:
     return TraceEntry(1, "a_node", 1, "2026-01-01T00:00:00Z", 1.0, "ok", summary)
 
 
-async def run(service: Any, file: Path, cases: list[Case] = CASES) -> Any:
-    return await run_cases(service, Suite("suite", "base", cases, []), cases, KeptRuns(file))
+async def run(service: Any, file: Path, cases: list[Case] = CASES, code: str = "v1") -> Any:
+    suite = Suite("suite", "base", cases, [])
+    return await run_cases(service, suite, cases, KeptRuns(file), code=code)
 
 
 async def test_a_run_is_kept_and_asked_once(tmp_path: Path) -> None:
@@ -105,18 +105,14 @@ async def test_a_line_that_was_cut_is_run_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", ["case", "code", "settings"])
-async def test_what_a_run_depends_on_makes_it_run_anew(
-    change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_a_run_depends_on_makes_it_run_anew(change: str, tmp_path: Path) -> None:
     await run(Asked(), tmp_path / "kept.jsonl")
     service, cases = Asked(), CASES
     if change == "case":
         cases = [replace(case, history=(("Before?", "Yes."),)) for case in CASES]
-    elif change == "code":
-        monkeypatch.setattr(safety_runs, "code_version", lambda *packages: "other")
-    else:
+    elif change == "settings":
         service.settings = GraphSettings(rerank={"keep": 7})
-    await run(service, tmp_path / "kept.jsonl", cases)
+    await run(service, tmp_path / "kept.jsonl", cases, "v2" if change == "code" else "v1")
     assert len(service.asked) == 3
 
 
@@ -130,8 +126,18 @@ async def test_an_error_or_an_outage_is_no_verdict_and_is_tried_again(tmp_path: 
     assert len((await run(Asked(), file))[0]) == 3
 
 
-def test_the_code_version_is_that_of_every_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert code_version(nodes) == code_version(nodes) != code_version(safety_runs.ingest)
+def test_the_code_version_is_that_of_every_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = code_version()
+    assert code_version() == before
+    package = tmp_path / "nodes"
+    (package / "deep").mkdir(parents=True)
+    (package / "deep" / "one.py").write_text("a = 1")
+    monkeypatch.setattr(safety_runs, "nodes", SimpleNamespace(__file__=package / "__init__.py"))
+    other = code_version()
+    (package / "deep" / "one.py").write_text("a = 2")
+    assert len({before, other, code_version()}) == 3
 
 
 async def test_passages_are_embedded_once_and_the_base_holds_no_others(
