@@ -1,6 +1,7 @@
 """What would help after a refusal: another base, no filter, another spelling, a name, the web."""
 
 import difflib
+import re
 from collections.abc import Iterator, Sequence
 
 from nodes.context import Context
@@ -18,6 +19,9 @@ SHORTEST = 5
 
 FEW = 3
 """Content words of a question that may lack the name of what it asks about."""
+
+NAME = re.compile(r"(?<=[\w,] )[A-ZÁÉÍÓÚÑ]\w+")
+"""A name in the middle of a question; in German every noun would be one."""
 
 TEXTS = {
     "en": {
@@ -62,7 +66,11 @@ def suggestions(
         return [texts["again"]]
     if reason not in ("no_evidence", "ungrounded", "out_of_scope"):
         return []
-    found = _found(state, context, elsewhere)
+    found = [
+        (kind, values)
+        for kind, values in _found(state, context, elsewhere)
+        if (reason, kind) != ("out_of_scope", "name")
+    ]
     return [texts[kind].format(**values) for kind, values in found][:MOST]
 
 
@@ -76,10 +84,15 @@ def _found(
         yield kind, {"filters": _shown(state)}
     for word, near in misspelt(state):
         yield "spelling", {"word": word, "near": near}
-    if len(content_words(state.standalone)) <= FEW and not literals(state.standalone):
+    if _may_lack_a_name(state.standalone):
         yield "name", {}
     if not state.web_searched and not context.web:
         yield "web", {}
+
+
+def _may_lack_a_name(question: str) -> bool:
+    named = literals(question) or (guess_language(question) != "de" and NAME.search(question))
+    return not named and len(content_words(question)) <= FEW
 
 
 def misspelt(state: State) -> list[tuple[str, str]]:

@@ -26,6 +26,9 @@ DETERMINED = re.compile(
 DEFINITE = re.compile(r"\b(?:the|der|die|das|den|dem|el|la|los|las)\s+[^\W\d_]+\W*$", re.IGNORECASE)
 """A question that ends in a thing as if it were known which."""
 
+QUALITY = re.compile(r"\w+(?:ed|ent|ant|able|ible|ful|ive|ly|al|ous)\b", re.IGNORECASE)
+"""Endings of adjectives, adverbs and participles; an adjective before its noun is missed."""
+
 TIMES = frozenset(
     """year month week day morning afternoon evening time way case moment quarter summer winter
     spring autumn jahr monat woche tag abend mal fall año mes semana día vez caso""".split()
@@ -34,7 +37,7 @@ TIMES = frozenset(
 
 PRONOUN = re.compile(
     r"\b(?:it|its|they|them|their|he|him|his|she|her)\b"
-    r"|\b(?:dessen|deren|dafür|davon|damit|ihn|ihm)\b|\b(?:ello|eso)\b",
+    r"|\b(?:dessen|deren|dafür|davon|damit|ihn|ihm)\b|\b(?:das|es)(?=\W*$)|\b(?:ello|eso)\b",
     re.IGNORECASE,
 )
 EXPLETIVE = re.compile(
@@ -64,6 +67,8 @@ def _points_at_nothing(question: str, said: Sequence[str]) -> bool:
     for match in DETERMINED.finditer(question):
         before = {stem(word, language) for word in content_words(question[: match.start()])}
         nouns = {stem(word, language) for word in content_words(match["noun"])}
+        if QUALITY.match(match["noun"]) or not content_words(match["noun"].split()[0]):
+            continue  # "Is this intended for …", "similar to this for …": no noun of it
         if len(before) <= 2 and nouns and not nouns & (known | before | TIMES):
             return True
     return False

@@ -36,7 +36,8 @@ def test_a_word_that_nothing_has_is_held_against_those_that_are_there() -> None:
 
 def test_a_question_without_a_name_is_asked_for_one() -> None:
     assert TEXTS["en"]["name"] in told("How much is it?")
-    assert TEXTS["en"]["name"] not in told(LONG)
+    for named in (LONG, "How much is a Jacket?", "What is E-4102?"):
+        assert TEXTS["en"]["name"] not in told(named)
 
 
 def test_the_web_is_named_only_where_it_was_not_searched() -> None:

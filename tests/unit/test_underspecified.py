@@ -15,6 +15,7 @@ BEFORE = ["How do I reset the gateway? Press the button of the gateway."]
         "Do they deliver on Saturdays?",
         "What are the services offered by this library?",
         "Welche Rechte hat dieser Kunde?",
+        "Was kostet das?",
         "¿Cuál es el límite?",
     ],
 )
@@ -31,6 +32,8 @@ def test_a_question_without_its_subject(question: str) -> None:
         "What does E-4102 mean and how is it solved?",
         "What is OPS-1182?",
         "core hours?",
+        "Is this intended for professionals?",
+        "Is there a law similar to this for bicycles?",
         "How many days of leave do I have this year?",
         "How long do refunds take?",
     ],
