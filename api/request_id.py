@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ingest.loaders.normalise import printable
 from nodes.masking import masked
 
 SANE = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -63,3 +64,7 @@ class MaskedLine(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return masked(super().format(record))
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
+        """One line, whatever stands in a path or a name: nobody writes a line of his own."""
+        return printable(super().formatMessage(record)).replace("\n", " ")

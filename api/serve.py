@@ -17,7 +17,7 @@ from api.settings import Settings, asks_for_credentials, check_exposure
 from api.stored_keys import any_stored
 from graph.compose import Service
 from ingest.data_folder import Holder
-from ingest.errors import ConfigurationError
+from ingest.errors import ConfigurationError, DependencyError
 
 EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 """What to say instead of an address that means all of them."""
@@ -60,7 +60,6 @@ def serve(settings: Settings) -> None:
     Raises what opening the service raises, and ConfigurationError for an address that is taken.
     """
     check_exposure(settings, any_stored)
-    with_key = asks_for_credentials(settings) or any_stored(settings)
     listening = _listen(settings.host, settings.port)
     port = listening.getsockname()[1]
     url = f"http://{_reachable(settings.host)}:{port}"
@@ -75,7 +74,7 @@ def serve(settings: Settings) -> None:
         server.should_exit = True
 
     def ready(service: Service) -> None:
-        print(_first_requests(url, with_key=with_key), flush=True)
+        print(_first_requests(url, with_key=_with_key(settings)), flush=True)
 
     _log_to_stderr(mask=settings.privacy.mask)
     app = create_app(settings, token=token, opened=opened, ready=ready, failed=failed)
@@ -111,6 +110,14 @@ def _listen(host: str, port: int) -> socket.socket:
 def _reachable(host: str) -> str:
     plain = EVERY_ADDRESS.get(host, host)
     return f"[{plain}]" if ":" in plain and not plain.startswith("[") else plain
+
+
+def _with_key(settings: Settings) -> bool:
+    """Whether a first request needs a key; where it cannot be known, it had better have one."""
+    try:
+        return asks_for_credentials(settings) or any_stored(settings)
+    except DependencyError:
+        return True
 
 
 def _first_requests(url: str, *, with_key: bool) -> str:

@@ -18,6 +18,9 @@ MAX_BYTES = 512 * 1024
 """Of a set of keys; a real one has some thousand."""
 MAX_TOKEN = 16 * 1024
 
+UNREADABLE = (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError)
+"""What a token can raise that somebody made up, or that holds a number like 1e999."""
+
 log = logging.getLogger("crag.api")
 
 
@@ -41,7 +44,7 @@ class JwtVerifier:
         """
         try:
             kid, algorithm = _header(token)
-        except (jwt.PyJWTError, ValueError):
+        except UNREADABLE:
             return None
         if algorithm not in self._settings.algorithms:
             return None
@@ -50,7 +53,7 @@ class JwtVerifier:
             return None
         try:
             return self._decoded(token, key)
-        except (jwt.PyJWTError, ValueError) as error:
+        except UNREADABLE as error:
             log.info("a token was refused: %s", type(error).__name__)
             return None
 
@@ -124,6 +127,6 @@ def _usable(published: Any) -> dict[str, jwt.PyJWK]:
             continue
         try:
             found[entry["kid"]] = jwt.PyJWK(entry)
-        except (jwt.PyJWTError, ValueError, TypeError):
+        except UNREADABLE:
             continue  # of a kind that is not known here; the others work
     return found

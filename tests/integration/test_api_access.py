@@ -1,6 +1,7 @@
 """Who may ask, and when: keys, the local token, anonymous use, readiness."""
 
 import asyncio
+import logging
 import time
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +15,7 @@ from fastapi.routing import RouteContext, iter_route_contexts
 from api.app import create_app
 from api.dependencies import NEEDS
 from api.keys import new_key, revoke, store_key
+from api.request_id import MaskedLine
 from api.settings import Settings
 from api.stored_keys import open_keys
 from ingest.errors import ConfigurationError
@@ -198,6 +200,14 @@ async def test_ends_soon_while_runs_go_on(tmp_path: Path) -> None:
     assert service.runner.cancelled.is_set()
     assert time.monotonic() - leaving < 1
     asking.cancel()
+
+
+def test_nobody_writes_a_line_into_the_log() -> None:
+    record = logging.LogRecord(
+        "crag", logging.INFO, "", 0, "%s", ("/v1/a\n2026 INFO b\r\x1b[2J",), None
+    )
+    assert MaskedLine("%(message)s").format(record).split() == ["/v1/a", "2026", "INFO", "b", "[2J"]
+    assert len(MaskedLine("%(message)s").format(record).splitlines()) == 1
 
 
 def test_every_route_describes_itself(tmp_path: Path) -> None:

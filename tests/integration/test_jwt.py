@@ -191,6 +191,30 @@ async def test_known_keys_go_on_for_their_time_while_the_provider_is_away(
     assert await asked.claims(token) is not None
 
 
+HEADERS = st.dictionaries(
+    st.sampled_from(["alg", "kid", "typ", "crit", "b64", "jwk", "jku", "x5u"]),
+    st.sampled_from(["RS256", "none", "HS256", "one", ["b64"], False, None, 1, {"kty": "oct"}]),
+)
+
+
+def test_no_made_up_token_opens_or_crashes() -> None:
+    """Nor does one that brings its own key, or says where to fetch it."""
+    with identity_provider() as provider, asyncio.Runner() as runner:
+        asked = verifier(provider)
+
+        @settings(max_examples=60)
+        @given(header=HEADERS, body=st.binary(max_size=20), signature=st.binary(max_size=20))
+        def made_up(header: dict[str, Any], body: bytes, signature: bytes) -> None:
+            token = unsigned(header, good_claims(), signature)
+            raw = ".".join([token.split(".")[0], base64.urlsafe_b64encode(body).decode(), "AA"])
+            for one in (token, raw):
+                assert runner.run(asked.claims(one)) is None
+
+        made_up()
+        assert runner.run(asked.claims(provider.token())) is not None
+        assert runner.run(asked.claims(provider.token(exp=float("inf")))) is None
+
+
 # From claims to a scope
 
 
