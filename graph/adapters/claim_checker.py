@@ -46,31 +46,40 @@ class SentenceChecker:
         if isinstance(self._scorer, Loading):
             self._scorer.close()
 
+    async def settled(
+        self, question: str, sentences: Sequence[Sentence], sources: Sources
+    ) -> list[Support | None]:
+        """All but what is for the judge."""
+        supports, unclear = await self._scored(sentences, sources)
+        return [None if n in unclear else support for n, support in enumerate(supports)]
+
     async def check(
         self, question: str, sentences: Sequence[Sentence], sources: Sources
     ) -> list[Support]:
         """Raises what the scorer and the judge raise: nothing is supported unchecked."""
-        known = [quoted_or_wrong(sentence, sources) for sentence in sentences]
-        open_ones = [s for s, support in zip(sentences, known, strict=True) if support is None]
-        judged = iter(await self._judged(question, open_ones, sources) if open_ones else [])
-        return [support if support is not None else next(judged) for support in known]
-
-    async def _judged(
-        self, question: str, sentences: Sequence[Sentence], sources: Sources
-    ) -> list[Support]:
-        claims = [Claim(s.text, cited_parts(s, sources)) for s in sentences]
-        scores = await self._scorer.score(claims)
-        supports = [
-            _support(sentence, score, self._bands)
-            for sentence, score in zip(sentences, scores, strict=True)
-        ]
-        unclear = [n for n, score in enumerate(scores) if _is_unclear(score, self._bands)]
+        supports, unclear = await self._scored(sentences, sources)
         if self._judge is None or not unclear:
             return supports
         found = await self._judge.check(question, [sentences[n] for n in unclear], sources)
         for n, support in zip(unclear, found, strict=True):
-            supports[n] = replace(support, span=support.span or scores[n].span)
+            supports[n] = replace(support, span=support.span or supports[n].span)
         return supports
+
+    async def _scored(
+        self, sentences: Sequence[Sentence], sources: Sources
+    ) -> tuple[list[Support], list[int]]:
+        """The verdicts without the judge, and the places of those that it may decide instead."""
+        known = [quoted_or_wrong(sentence, sources) for sentence in sentences]
+        left = [n for n, support in enumerate(known) if support is None]
+        claims = [Claim(sentences[n].text, cited_parts(sentences[n], sources)) for n in left]
+        scores = await self._scorer.score(claims) if claims else []
+        scored = dict(zip(left, scores, strict=True))
+        supports = [
+            support or _support(sentences[n], scored[n], self._bands)
+            for n, support in enumerate(known)
+        ]
+        unclear = [n for n, score in scored.items() if _is_unclear(score, self._bands)]
+        return supports, unclear if self._judge is not None else []
 
 
 def _is_unclear(score: ClaimScore, bands: Bands) -> bool:
