@@ -11,6 +11,7 @@ from typing import cast
 import numpy as np
 
 from api.settings import Settings
+from graph.adapters.grounding import QuoteChecker
 from graph.answer import Answer
 from graph.builder import Graph
 from graph.compose import Service
@@ -180,6 +181,7 @@ class FakeService:
 class _Ports:
     def __init__(self, reranker: FakeReranker) -> None:
         self.reranker = reranker
+        self.checker = QuoteChecker()
 
 
 def small_corpus(folder: DataFolder, embedder: FakeEmbedder) -> Corpus:
