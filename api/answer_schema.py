@@ -47,7 +47,7 @@ class Near(Shape):
     source: str = Field(description="The document's path in its folder, or a web address.")
     chunk_id: str
     document_id: str
-    text: str = Field(description="Its beginning.")
+    text: str = Field(description="Its beginning, with […] for what gives orders to a model.")
     grade: float | None = Field(description="A probability in [0, 1]; null where not graded.")
 
 

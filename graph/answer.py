@@ -7,8 +7,10 @@ from typing import Any
 from ingest.documents import Candidate
 from nodes.check_grounding import shown
 from nodes.context import Context
+from nodes.instructions import without_orders
 from nodes.nearest import nearest
 from nodes.parts import not_found, unanswered
+from nodes.safe_sentences import plain
 from nodes.state import Citation, Degraded, Outcome, Reason, State, TraceEntry
 
 SHOWN = 240
@@ -123,7 +125,7 @@ def _near(candidate: Candidate, state: State) -> dict[str, Any]:
         "source": candidate.url or chunk.metadata.get("source", ""),
         "chunk_id": chunk.chunk_id,
         "document_id": chunk.document_id,
-        "text": textwrap.shorten(chunk.text, SHOWN, placeholder=" …"),
+        "text": textwrap.shorten(plain(without_orders(chunk.text)), SHOWN, placeholder=" …"),
         "grade": grade.probability if grade is not None else None,
     }
 

@@ -46,6 +46,15 @@ def instruction_spans(text: str) -> list[tuple[int, int]]:
     return [(start, end) for start, end in sentence_spans(text) if is_instruction(text[start:end])]
 
 
+def without_orders(text: str, instead: str = "[…]") -> str:
+    """The text with `instead` for each sentence that scores as an order, which `{}` stands for."""
+    parts, done = [], 0
+    for start, end in instruction_spans(text):
+        parts += [text[done:start], instead.replace("{}", text[start:end])]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
 def _plain(sentence: str) -> str:
     """In lower case, without disguise: full-width and styled letters, letters that look Latin."""
     shown = unicodedata.normalize("NFKC", clean(sentence[:MAX_READ]))

@@ -64,6 +64,7 @@ async def test_an_order_in_a_passage_is_not_told_and_the_refusal_says_so() -> No
     answer = answer_from(state, Context(), run_id="r1", versions={}, total_ms=1.0)
     assert (answer.outcome, answer.reason) == ("refused", "ungrounded")
     assert answer.searched["instruction_like"] == ["a"]
+    assert [near["text"] for near in answer.searched["nearest"]] == ["[…]"]
     graded = next(entry for entry in answer.trace if entry.node == "grade_documents")
     assert graded.summary["instruction-like"] == ["a"]
     assert any("instruction-like, not told: a" in line for line, _ in lines_of(asdict(graded)))
