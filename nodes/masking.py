@@ -4,17 +4,17 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_E_MAIL = r"[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63})+"
+_E_MAIL = r"(?<![\w.+\-])[\w.+\-]{1,200}@[\w\-]{1,63}(?:\.[\w\-]{1,63})+"
 _KEY = (
     r"\b(?:(?:sk|pk|rk)[_\-](?=[\w\-]{0,40}\d)[\w\-]{12,}|(?:ghp|gho|ghs|ghu|hf|npm)_\w{12,}"
+    r"|crag_[0-9a-f]{12}_[\w\-]{20,}"
     r"|github_pat_\w{12,}|glpat-[\w\-]{12,}|xox[abprs]-[\w\-]{10,}|tvly-[\w\-]{12,}"
     r"|(?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[\w\-]{20,}|eyJ[\w\-]{12,}(?:\.[\w\-]*)*)"
 )
 """Keys by their prefixes, and tokens by the head of every JSON Web Token."""
 
-_PRIVATE_KEY = (
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.{0,10000}?)(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
-)
+_PEM = "[A-Z ]{0,40}PRIVATE KEY-----"
+_PRIVATE_KEY = rf"-----BEGIN {_PEM}(?:[^\-]|-(?!----)){{0,10000}}(?:-----END {_PEM})?"
 _BEARER = r"\b(?i:bearer|basic)\s+(?=\S{0,60}\d)[A-Za-z0-9._~+/\-]{16,}=*"
 _IN_ADDRESS = r"(?<=://)[^\s/@:]{0,200}:[^\s/@]{1,200}(?=@)"
 _NAMED = (
@@ -41,7 +41,10 @@ def masked(text: str) -> str:
     Cards and bank accounts only where their checksum is right (ISO/IEC 7812-1 and 13616-1): other
     long numbers are what documents are about. Masking twice changes nothing.
     """
-    return PRIVATE.sub(_mask, text)
+    # Again until nothing changes: what stood right behind a secret begins a word only then.
+    while (once := PRIVATE.sub(_mask, text)) != text:
+        text = once
+    return text
 
 
 def masked_json(value: Any, key: str = "") -> Any:

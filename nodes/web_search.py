@@ -7,7 +7,7 @@ from langgraph.runtime import Runtime
 
 from ingest.documents import Candidate, Chunk, chunk_id
 from ingest.errors import DependencyError
-from ingest.loaders.normalise import one_line, printable
+from ingest.loaders.normalise import counted_hidden, one_line, printable
 from nodes.context import Context
 from nodes.fallback import or_fallback
 from nodes.masking import PRIVATE
@@ -79,7 +79,8 @@ def _can_be_shown(result: WebResult) -> bool:
 
 
 def _candidate(result: WebResult, rank: int) -> Candidate:
-    text = printable(result.text)[:MAX_PASSAGE]
+    with counted_hidden() as hidden:
+        text = printable(result.text)[:MAX_PASSAGE]
     digest = hashlib.sha256(text.encode()).hexdigest()
     identity = chunk_id(result.url, WEB_REVISION, int(digest, 16))
     chunk = Chunk(
@@ -91,5 +92,6 @@ def _candidate(result: WebResult, rank: int) -> Candidate:
         start=0,
         end=len(text),
         title=one_line(printable(result.title)),
+        metadata={"hidden_characters": str(hidden.count)} if hidden.count else {},
     )
     return Candidate(chunk, {}, url=result.url)

@@ -117,6 +117,15 @@ async def test_what_a_failed_search_said_is_printable() -> None:
     assert update["degraded"][0].detail == "no [2J key"
 
 
+async def test_a_page_says_what_was_hidden_in_it() -> None:
+    pages = [
+        WebResult(f"https://example.org/{n}", "P", t) for n, t in enumerate(["a\u200bb", "ab"])
+    ]
+    update = await web_search(State(standalone="How long is it?"), RUNTIME, web=FakeWeb(pages))
+    said = [candidate.chunk.metadata for candidate in update["candidates"]]
+    assert said == [{"hidden_characters": "1"}, {}]
+
+
 async def test_the_same_page_has_the_same_id_and_counts_once() -> None:
     page = WebResult("https://example.org/a", "A page", "text")
     state = State(standalone="What is it about?")
