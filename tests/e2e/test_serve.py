@@ -68,7 +68,8 @@ WEB_PAGE = {
 STARTS_WITHIN_S = 60
 ENDS_WITHIN_S = 10
 STRAIGHT = (
-    "contextualize_question plan_queries retrieve rerank grade_documents generate check_grounding"
+    "contextualize_question plan_queries retrieve rerank grade_documents generate "
+    "estimate_confidence check_grounding"
 ).split()
 """The nodes of a run whose first search was enough."""
 
