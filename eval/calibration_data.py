@@ -43,7 +43,9 @@ async def gather(settings: GraphSettings, sources: Sources) -> tuple[list[Passag
     excerpts = [(folder, load_excerpts(folder, side=sources.side)) for folder in sources.excerpts]
     passages: list[Passage] = []
     async with open_index(settings) as corpus:
-        vectors = TokenVectors(corpus.embedder, megabytes=settings.rerank.cache_mb)
+        vectors = TokenVectors(
+            corpus.embedder, megabytes=settings.rerank.cache_mb, stored=corpus.vectors
+        )
         reranker = open_reranker(settings, vectors)
 
         async def add(base: str, questions: list[Question], name: str) -> None:

@@ -90,7 +90,9 @@ def compose_services(settings: GraphSettings, corpus: Corpus) -> tuple[Services,
     from graph.adapters.token_vectors import TokenVectors
     from graph.checking import open_checker
 
-    vectors = TokenVectors(corpus.embedder, megabytes=settings.rerank.cache_mb)
+    vectors = TokenVectors(
+        corpus.embedder, megabytes=settings.rerank.cache_mb, stored=corpus.vectors
+    )
     calibration = load_calibration(settings.grade.calibration)
     scorer = AnswerScorer(vectors, calibration)
     calibrated = calibration.model == corpus.embedder.fingerprint

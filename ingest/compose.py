@@ -10,6 +10,7 @@ from ingest.access import open_access
 from ingest.data_folder import DataFolder
 from ingest.index import Index
 from ingest.live import LiveBases
+from ingest.passage_vectors import PassageVectorStore
 from ingest.ports import ChunkStore, DraftStore, Embedder, Encoders, Records, SparseEncoder
 from ingest.scope import Scope
 from ingest.settings import IndexSettings
@@ -21,26 +22,31 @@ LOADERS_VERSION = 2
 CHUNKS = "chunks"
 """The embedded store's part of the data folder."""
 
+TOKEN_VECTORS = "token_vectors.sqlite"
+
 
 @dataclass(frozen=True)
 class Corpus:
-    """An open data folder: what reads, what writes, and the embedder they share."""
+    """An open data folder: what reads, what writes, the embedder they share, and what it saw in
+    the passages, token by token."""
 
     folder: DataFolder
     index: Index
     writer: Writer
     bases: LiveBases
     embedder: Embedder
+    vectors: PassageVectorStore
 
 
 @dataclass(frozen=True)
 class Holdings:
     """What an open data folder keeps, unchecked: documents in `records`, their chunks in `store`,
-    which may be on a server."""
+    which may be on a server, and their token vectors."""
 
     folder: DataFolder
     records: Records
     store: ChunkStore
+    vectors: PassageVectorStore
     embedder: Embedder
     sparse: SparseEncoder
     encoders: Encoders
@@ -80,6 +86,7 @@ def _held(settings: IndexSettings, opened: AsyncExitStack) -> Holdings:
     from ingest.adapters.bm25 import Bm25Encoder
     from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
     from ingest.adapters.sqlite_records import SqliteRecords
+    from ingest.adapters.sqlite_vectors import SqlitePassageVectors
 
     folder = DataFolder(settings.data_dir)
     opened.callback(folder.close)
@@ -87,11 +94,15 @@ def _held(settings: IndexSettings, opened: AsyncExitStack) -> Holdings:
     opened.callback(embedder.close)
     records = SqliteRecords(folder.path / "records.sqlite")
     opened.callback(records.close)
+    vectors = SqlitePassageVectors(
+        folder.path / TOKEN_VECTORS, embedder=embedder.fingerprint, keeps=settings.token_vectors
+    )
+    opened.callback(vectors.close)
     sparse = Bm25Encoder()
     encoders = Encoders(embedder.fingerprint, sparse.fingerprint, embedder.dimension)
     store = open_store(settings, folder.path, encoders)
     opened.push_async_callback(store.close)
-    return Holdings(folder, records, store, embedder, sparse, encoders)
+    return Holdings(folder, records, store, vectors, embedder, sparse, encoders)
 
 
 def open_store(settings: IndexSettings, folder: Path, encoders: Encoders) -> ChunkStore:
@@ -129,6 +140,7 @@ def _corpus(settings: IndexSettings, held: Holdings, opened: AsyncExitStack) -> 
         embedder=embedder,
         sparse=sparse,
         store=store,
+        vectors=held.vectors,
         records=records,
         bases=bases,
         split=settings.split,
@@ -142,4 +154,4 @@ def _corpus(settings: IndexSettings, held: Holdings, opened: AsyncExitStack) -> 
         bases=bases,
         access=open_access(settings.access),
     )
-    return Corpus(held.folder, index, writer, bases, embedder)
+    return Corpus(held.folder, index, writer, bases, embedder, held.vectors)

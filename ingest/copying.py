@@ -4,21 +4,23 @@ Document by document, in the order of a write (chunks, then the record), so that
 short is taken up by the same command, and one that is done copies nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.documents import chunk_id, document_id
 from ingest.errors import DependencyError, EmbedderMismatch, InvalidRequest
 from ingest.live import require_known
+from ingest.passage_vectors import PassageVectorStore
 from ingest.ports import ChunkStore, DocumentRecord, KnowledgeBase, Records, StoredChunk
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a base is: its records, its chunks and its name."""
+    """Where a base is: its records, its chunks, their token vectors and its name."""
 
     records: Records
     store: ChunkStore
+    vectors: PassageVectorStore
     tenant: str
     name: str
 
@@ -78,6 +80,8 @@ async def _clear(source: Place, target: Place) -> None:
         if target.name in names:
             target.records.delete_knowledge_base(target.tenant, target.name)
     await target.store.delete_knowledge_base(target.tenant, target.name)
+    if not _shares_vectors(source, target):
+        await target.vectors.delete_knowledge_base(target.tenant, target.name)
     if not _shares_records(source, target):
         target.records.forget_knowledge_base(target.tenant, target.name)
 
@@ -99,6 +103,11 @@ async def _make(base: KnowledgeBase, source: Place, target: Place) -> None:
 def _shares_records(source: Place, target: Place) -> bool:
     """Whether only the chunks move: the records are the very same ones."""
     return target.records is source.records and target.name == source.name
+
+
+def _shares_vectors(source: Place, target: Place) -> bool:
+    """They are in the folder, wherever the chunks are."""
+    return target.vectors is source.vectors and target.name == source.name
 
 
 def _moved(record: DocumentRecord, source: Place, target: Place) -> DocumentRecord:
@@ -133,12 +142,30 @@ async def _copy_document(
             f"{old.source!r} has {len(stored)} of its {old.chunks} passages; ingest it again first"
         )
     target.records.begin_revision(target.tenant, target.name, new)
-    await target.store.upsert([_placed(one, target, new) for one in stored])
+    placed = [_placed(one, target, new) for one in stored]
+    await target.store.upsert(placed)
+    await _copy_vectors(source, target, stored, placed)
     replaced = target.records.make_live(target.tenant, target.name, new, text)
     if replaced is not None:
         dead = (target.tenant, target.name, new.document_id, replaced)
         await target.store.delete_revision(*dead)
+        await target.vectors.delete_revision(*dead)
         target.records.forget_revision(*dead)
+
+
+async def _copy_vectors(
+    source: Place, target: Place, old: Sequence[StoredChunk], new: Sequence[StoredChunk]
+) -> None:
+    """What the source has of them: the others are computed when they are asked for."""
+    if _shares_vectors(source, target) or not target.vectors.keeps:
+        return
+    found = await source.vectors.get([one.chunk.chunk_id for one in old])
+    pairs = [
+        (after, found[before.chunk.chunk_id])
+        for before, after in zip(old, new, strict=True)
+        if before.chunk.chunk_id in found
+    ]
+    await target.vectors.put([after for after, _ in pairs], [vectors for _, vectors in pairs])
 
 
 def _placed(stored: StoredChunk, target: Place, document: DocumentRecord) -> StoredChunk:

@@ -9,8 +9,12 @@ from pathlib import Path
 
 from ingest.errors import ConfigurationError, DataFolderHeld, UnknownDataFormat
 
-FORMAT = 1
+FORMAT = 2
 """Grows when what lies in the folder changes its shape; another number is refused."""
+
+UPGRADED = ("1",)
+"""Formats that become the present one when they are opened. What 1 lacks, token vectors, is
+computed when it is asked for, or for a whole base by `crag kb reembed`."""
 
 
 FEWEST_FREE = 128 * 2**20
@@ -72,6 +76,13 @@ class DataFolder:
         os.ftruncate(self._lock, 0)
         os.close(self._lock)
 
+    def _upgrade(self, marker: Path) -> str:
+        """At once or not at all: an older version refuses the folder from here on."""
+        fresh = marker.with_name("format.new")
+        fresh.write_text(f"{FORMAT}\n")
+        os.replace(fresh, marker)
+        return str(FORMAT)
+
     def _check_format(self) -> None:
         marker = self.path / "format"
         if not marker.exists():
@@ -82,6 +93,8 @@ class DataFolder:
                 )
             marker.write_text(f"{FORMAT}\n")
         found = marker.read_text(errors="replace").strip()
+        if found in UPGRADED:
+            found = self._upgrade(marker)
         if found != str(FORMAT):
             raise UnknownDataFormat(
                 f"{self.path} has data format {found[:20]!r}, this version reads {FORMAT}; "

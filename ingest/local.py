@@ -113,8 +113,8 @@ def copy_here(
                 )
             await held.store.check(tenant, [name])
             return await copy_base(
-                Place(held.records, held.store, tenant, name),
-                Place(other.records, other.store, tenant, new_name),
+                Place(held.records, held.store, held.vectors, tenant, name),
+                Place(other.records, other.store, other.vectors, tenant, new_name),
                 replace_target=replace_target,
                 on_document=on_document,
             )

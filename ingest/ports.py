@@ -51,8 +51,8 @@ class Embedder(Protocol):
     async def embed(self, texts: Sequence[str]) -> Vector:
         """Shape (len(texts), dimension), unit length. Concurrent short calls share a batch."""
 
-    async def encode(self, texts: Sequence[str]) -> list[Encoded]:
-        """Sentence and token vectors, for late interaction."""
+    async def encode(self, texts: Sequence[str], *, bulk: bool = False) -> list[Encoded]:
+        """Sentence and token vectors, for late interaction; `bulk` lets questions go first."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from ingest.compose import Holdings
 from ingest.errors import DependencyError
 from ingest.live import require_known
+from ingest.passage_vectors import AT_ONCE, embedded
 from ingest.ports import ChunkStore, DocumentRecord, DraftStore, StoredChunk
 
 GROUP_CHUNKS = 512
@@ -24,7 +25,8 @@ async def reembed(
     *,
     on_chunks: OnChunks = lambda done, of: None,
 ) -> int:
-    """How many passages were embedded; what an earlier attempt embedded is kept.
+    """How many passages were embedded; what an earlier attempt embedded is kept. Where the
+    encoders are the present ones only token vectors are made, of the passages without.
 
     Passages stay as they were split; so do revisions, so that the next ingestion of the sources
     reads them anew. Raises UnknownKnowledgeBase, and DependencyError where passages are missing.
@@ -35,19 +37,41 @@ async def reembed(
     now = (held.encoders.embedder, held.encoders.sparse)
     if (base.embedder, base.sparse) == now:
         await held.store.check(tenant, [name])
-        return 0
-    embedded = 0
+        return await _make_tokens(held, tenant, name, documents, on_chunks)
+    done = 0
     if not await draft.took_place(tenant, name):
         for group in _groups(documents):
             fresh = [d for d in group if not await _has(draft, tenant, name, d)]
             stored = [one for d in fresh for one in await _read(old, tenant, name, d)]
             await draft.upsert(await _embedded(held, stored))
-            embedded += len(stored)
-            on_chunks(embedded, wanted)
+            done += len(stored)
+            on_chunks(done, wanted)
         await _switch(old, draft, tenant, name, wanted)
         await held.store.optimize()
     held.records.set_encoders(tenant, name, *now)
-    return embedded
+    return done
+
+
+async def _make_tokens(
+    held: Holdings,
+    tenant: str,
+    name: str,
+    documents: Sequence[DocumentRecord],
+    on_chunks: OnChunks,
+) -> int:
+    wanted = sum(document.chunks for document in documents)
+    if not held.vectors.keeps or await held.vectors.count(tenant, name) >= wanted:
+        return 0
+    done = 0
+    for group in _groups(documents):
+        stored = [one for d in group for one in await _read(held.store, tenant, name, d)]
+        there = await held.vectors.get([one.chunk.chunk_id for one in stored])
+        missing = [one for one in stored if one.chunk.chunk_id not in there]
+        for start in range(0, len(missing), AT_ONCE):
+            await _embedded(held, missing[start : start + AT_ONCE])
+        done += len(missing)
+        on_chunks(done, wanted)
+    return done
 
 
 def _groups(documents: Sequence[DocumentRecord]) -> Iterator[list[DocumentRecord]]:
@@ -79,13 +103,15 @@ async def _read(
 
 
 async def _embedded(held: Holdings, stored: Sequence[StoredChunk]) -> list[StoredChunk]:
+    """With new vectors; the token vectors are kept at once."""
     if not stored:
         return []
-    texts = [one.chunk.embedded_text for one in stored]
-    vectors = await held.embedder.embed(texts)
+    chunks = [one.chunk for one in stored]
+    dense, tokens = await embedded(held.embedder, chunks, tokens=held.vectors.keeps)
+    await held.vectors.put(stored, tokens)
     return [
-        replace(one, dense=dense, sparse=held.sparse.document(text))
-        for one, dense, text in zip(stored, vectors, texts, strict=True)
+        replace(one, dense=row, sparse=held.sparse.document(one.chunk.embedded_text))
+        for one, row in zip(stored, dense, strict=True)
     ]
 
 

@@ -75,6 +75,8 @@ class IndexSettings(BaseSettings):
 
     data_dir: Path = Field(Path(".crag"), description="The data folder; one process holds it.")
     split: SplitSettings = SplitSettings()
+    token_vectors: bool = Field(True, description="Keep them at ingestion, for a fast rerank.")
+    """About 60 MB for 1,000 chunks, whichever store has the chunks."""
     qdrant: QdrantSettings = QdrantSettings()
     access: AccessSettings = AccessSettings()
 

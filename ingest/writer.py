@@ -13,6 +13,7 @@ from ingest.acl import both, parse_acl
 from ingest.documents import LoadedDocument, revision_id
 from ingest.errors import InvalidRequest, NotFound
 from ingest.live import LiveBases
+from ingest.passage_vectors import PassageVectorStore, embedded
 from ingest.ports import (
     ChunkStore,
     DocumentRecord,
@@ -46,6 +47,7 @@ class Writer:
         embedder: Embedder,
         sparse: SparseEncoder,
         store: ChunkStore,
+        vectors: PassageVectorStore,
         records: Records,
         bases: LiveBases,
         split: SplitSettings,
@@ -54,6 +56,7 @@ class Writer:
         self._embedder = embedder
         self._sparse = sparse
         self._store = store
+        self._vectors = vectors
         self._records = records
         self._bases = bases
         self._split = split
@@ -83,6 +86,7 @@ class Writer:
         async with self._writing:
             await self._run(lambda: self._records.delete_knowledge_base(scope.tenant, name))
             await self._store.delete_knowledge_base(scope.tenant, name)
+            await self._vectors.delete_knowledge_base(scope.tenant, name)
             await self._run(lambda: self._records.forget_knowledge_base(scope.tenant, name))
 
     def revision(self, content: bytes) -> str:
@@ -118,8 +122,9 @@ class Writer:
 
         Raises UnknownKnowledgeBase when the base is gone.
         """
-        texts = [chunk.embedded_text for document in documents for chunk in document.chunks]
-        vectors = iter(await self._embedder.embed(texts))
+        chunks = [chunk for document in documents for chunk in document.chunks]
+        dense, tokens = await embedded(self._embedder, chunks, tokens=self._vectors.keeps)
+        vectors = iter(dense)
         async with self._writing:
             known = (await self._bases.base(scope, base)).documents
             documents = [with_acl(one, known.get(one.record.document_id)) for one in documents]
@@ -138,6 +143,7 @@ class Writer:
             for document in documents:
                 await self._begin(scope, base, document.record)
             await self._store.upsert(stored)
+            await self._vectors.put(stored, tokens)
             return [await self._make_live(scope, base, document) for document in documents]
 
     async def set_acl(self, scope: Scope, base: str, document: str, acl: Sequence[str]) -> None:
@@ -214,6 +220,7 @@ class Writer:
 
     async def _drop(self, tenant: str, base: str, document: str, revision: str) -> None:
         await self._store.delete_revision(tenant, base, document, revision)
+        await self._vectors.delete_revision(tenant, base, document, revision)
         await self._run(lambda: self._records.forget_revision(tenant, base, document, revision))
 
     async def _run(self, work: Callable[[], T]) -> T:

@@ -32,6 +32,7 @@ from ingest.scope import Scope
 from ingest.settings import SplitSettings
 from ingest.writer import Writer
 from nodes.state import Outcome, Reason
+from tests.fakes import NoVectors
 
 ENTRY = {
     "seq": 1,
@@ -63,7 +64,7 @@ class FakeEmbedder:
     async def embed(self, texts: Sequence[str]) -> Vector:
         return np.stack([_vector(text) for text in texts]) if texts else np.zeros((0, 384), "f4")
 
-    async def encode(self, texts: Sequence[str]) -> list[Encoded]:
+    async def encode(self, texts: Sequence[str], *, bulk: bool = False) -> list[Encoded]:
         none = np.zeros((0, 2), np.int32)
         return [Encoded(_vector(t), np.zeros((0, 384), np.float32), none) for t in texts]
 
@@ -192,12 +193,13 @@ def small_corpus(folder: DataFolder, embedder: FakeEmbedder) -> Corpus:
         embedder=embedder,
         sparse=sparse,
         store=store,
+        vectors=NoVectors(),
         records=records,
         bases=bases,
         split=SplitSettings(),
         pipeline="fake",
     )
-    return Corpus(folder, index, writer, bases, embedder)
+    return Corpus(folder, index, writer, bases, embedder, NoVectors())
 
 
 def _vector(text: str) -> Vector:

@@ -7,7 +7,8 @@ from pathlib import Path
 from ingest.adapters.bm25 import Bm25Encoder
 from ingest.adapters.qdrant_edge import QdrantEdgeStore
 from ingest.adapters.sqlite_records import SqliteRecords
-from ingest.compose import Corpus
+from ingest.adapters.sqlite_vectors import SqlitePassageVectors
+from ingest.compose import TOKEN_VECTORS, Corpus
 from ingest.data_folder import DataFolder
 from ingest.documents import Candidate
 from ingest.filters import Filters
@@ -36,12 +37,14 @@ async def open_corpus(
     records = SqliteRecords(path / "records.sqlite")
     bases = LiveBases(records, PIPELINE, embedder.fingerprint)
     store = store or QdrantEdgeStore(path / "chunks", embedder.dimension)
+    vectors = SqlitePassageVectors(path / TOKEN_VECTORS, embedder=embedder.fingerprint)
     sparse = Bm25Encoder()
     index = Index(embedder=embedder, sparse=sparse, store=store, bases=bases)
     writer = Writer(
         embedder=embedder,
         sparse=sparse,
         store=store,
+        vectors=vectors,
         records=records,
         bases=bases,
         split=split,
@@ -52,12 +55,13 @@ async def open_corpus(
         await writer.recover()
         if BASE not in [base.name for base in await bases.bases(LOCAL)]:
             await writer.create_knowledge_base(LOCAL, BASE)
-        corpus = Corpus(folder, index, writer, bases, embedder)
+        corpus = Corpus(folder, index, writer, bases, embedder, vectors)
         yield OpenCorpus(corpus, store, records)
     finally:
         writer.close()
         bases.close()
         await store.close()
+        vectors.close()
         records.close()
         folder.close()
 
@@ -70,6 +74,7 @@ class OpenCorpus:
         self.index = corpus.index
         self.writer = corpus.writer
         self.bases = corpus.bases
+        self.vectors = corpus.vectors
         self.store = store
         self.records = records
 

@@ -13,6 +13,7 @@ import numpy as np
 from ingest.batching import MicroBatcher
 from ingest.documents import Candidate, Chunk, quote_sha256
 from ingest.filters import Filters
+from ingest.passage_vectors import PassageVectors
 from ingest.ports import Encoded, Vector
 from ingest.scope import Scope
 from nodes.ports import Draft, GradedPassages, Sources, WebResult
@@ -51,7 +52,7 @@ class HashingEmbedder:
         rows = await self._embed_all(texts)
         return np.asarray(rows, dtype=np.float32).reshape(len(rows), self.dimension)
 
-    async def encode(self, texts: Sequence[str]) -> list[Encoded]:
+    async def encode(self, texts: Sequence[str], *, bulk: bool = False) -> list[Encoded]:
         return await self._encode_all(texts)
 
     def close(self) -> None:
@@ -74,6 +75,24 @@ def _hashed(text: str) -> Encoded:
     mean = tokens.mean(axis=0) if len(matches) else word_vector("")
     offsets = np.asarray([match.span() for match in matches], dtype=np.int32).reshape(-1, 2)
     return Encoded(mean / max(float(np.linalg.norm(mean)), 1e-12), tokens, offsets)
+
+
+class NoVectors:
+    """A PassageVectorStore that keeps nothing."""
+
+    keeps = False
+
+    async def put(self, chunks: Any, vectors: Any) -> None: ...
+
+    async def get(self, chunk_ids: Sequence[str]) -> dict[str, PassageVectors]:
+        return {}
+
+    async def count(self, tenant: str, knowledge_base: str) -> int:
+        return 0
+
+    async def delete_revision(self, *place: str) -> None: ...
+
+    async def delete_knowledge_base(self, *place: str) -> None: ...
 
 
 def a_chunk(name: str, text: str = "", **more: Any) -> Chunk:

@@ -21,7 +21,7 @@ from eval.benchmarks.report import Figure, figure, finish
 from ingest.adapters.sentence_transformer import BATCH, MAX_TOKENS, packaged_model
 from ingest.compose import Corpus, open_index
 from ingest.pipeline import IngestReport, ingest
-from ingest.ports import Vector
+from ingest.ports import Encoded
 from ingest.scope import LOCAL
 from ingest.settings import IndexSettings
 
@@ -96,18 +96,18 @@ async def _ingest(corpus: Corpus, folder: Path) -> IngestReport:
 def _embedded(corpus: Corpus) -> Iterator[list[str]]:
     """The texts that are embedded from here on."""
     embedder: Any = corpus.embedder
-    embed, texts = embedder.embed, list[str]()
+    encode, texts = embedder.encode, list[str]()
 
-    async def noted(more: Sequence[str]) -> Vector:
+    async def noted(more: Sequence[str], **how: Any) -> list[Encoded]:
         texts.extend(more)
-        vectors: Vector = await embed(more)
-        return vectors
+        encoded: list[Encoded] = await encode(more, **how)
+        return encoded
 
-    embedder.embed = noted
+    embedder.encode = noted
     try:
         yield texts
     finally:
-        embedder.embed = embed
+        embedder.encode = encode
 
 
 def _encoder() -> Any:

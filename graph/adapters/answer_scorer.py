@@ -9,9 +9,10 @@ from graph.adapters.passage_signs import Signs
 from graph.adapters.pool_signs import ReadSentence, pooled, read_passages
 from graph.adapters.question_signs import read_question
 from graph.adapters.sentence_signs import SentenceSigns
-from graph.adapters.token_vectors import PassageVectors, TokenVectors
+from graph.adapters.token_vectors import TokenVectors
 from ingest.documents import Candidate
 from ingest.errors import ServiceError
+from ingest.passage_vectors import PassageVectors
 from nodes.instructions import is_instruction
 
 

@@ -31,9 +31,7 @@ class LateInteractionReranker:
         )
         late = await asyncio.to_thread(
             lambda: {
-                candidate.chunk.chunk_id: float(
-                    np.mean(max_sim(asked.tokens, vectors.tokens.astype(np.float32)))
-                )
+                candidate.chunk.chunk_id: float(np.mean(max_sim(asked.tokens, vectors.tokens)))
                 if len(asked.tokens)
                 else 0.0
                 for candidate, vectors in zip(candidates, passages, strict=True)

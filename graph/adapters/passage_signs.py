@@ -4,8 +4,9 @@ import numpy as np
 
 from graph.adapters.question_signs import NEGATION, AskedQuestion, missing, share, text_stems
 from graph.adapters.sentence_signs import SentenceSigns
-from graph.adapters.token_vectors import PassageVectors, max_sim
+from graph.adapters.token_vectors import max_sim
 from ingest.documents import Candidate
+from ingest.passage_vectors import PassageVectors
 
 Signs = dict[str, float]
 
@@ -39,7 +40,7 @@ def vector_signs(
     The passage's own cosine and what repeats its best sentence are left out: such signs only
     weighed against each other, and measured no better.
     """
-    tokens = vectors.tokens.astype(np.float32)
+    tokens = vectors.tokens
     late = (
         max_sim(question.tokens, tokens) if question.tokens is not None else np.zeros(0, np.float32)
     )

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from graph.adapters.passage_signs import Signs, vector_signs, word_signs
 from graph.adapters.question_signs import AskedQuestion
 from graph.adapters.sentence_signs import SentenceSigns, sentence_signs
-from graph.adapters.token_vectors import PassageVectors
 from ingest.documents import Candidate
+from ingest.passage_vectors import PassageVectors
 
 ReadSentence = tuple[SentenceSigns, Signs]
 

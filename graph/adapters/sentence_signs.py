@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graph.adapters.question_signs import VALUE, AskedQuestion, missing, share, text_stems
-from graph.adapters.token_vectors import PassageVectors
 from ingest.documents import Chunk
+from ingest.passage_vectors import PassageVectors
 from ingest.ports import Vector
 from ingest.sentences import sentence_spans
 from nodes.answer_type import AnswerType, holds_type
@@ -86,7 +86,7 @@ def _vector_signs(
     question: AskedQuestion, vectors: PassageVectors, spans: list[tuple[int, int]]
 ) -> list[dict[str, float]]:
     asked = question.tokens if question.tokens is not None else np.zeros((0, 1), np.float32)
-    tokens = vectors.tokens.astype(np.float32)
+    tokens = vectors.tokens
     similar = asked @ tokens.T if len(asked) else np.zeros((0, len(tokens)), np.float32)
     whole = _mean(similar.max(axis=1) if similar.size else None)
     found = []

@@ -1,31 +1,19 @@
-"""Token vectors of passages, computed once and kept in a bounded cache."""
+"""Token vectors of passages: kept in memory, else read from beside the index, else computed."""
 
+import asyncio
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ingest.documents import Chunk
+from ingest.errors import DependencyError
+from ingest.passage_vectors import PassageVectors, PassageVectorStore, all_compressed
 from ingest.ports import Embedder, Encoded, Vector
 
-
-@dataclass(frozen=True)
-class PassageVectors:
-    """A passage's vectors in half precision; `offsets` are code points of the chunk's own text.
-
-    Tokens of the title and heading have negative offsets.
-    """
-
-    sentence: NDArray[np.float16]
-    tokens: NDArray[np.float16]
-    offsets: NDArray[np.int32]
-
-    @property
-    def nbytes(self) -> int:
-        return int(self.sentence.nbytes + self.tokens.nbytes + self.offsets.nbytes)
+LOG = logging.getLogger(__name__)
 
 
 class TokenVectors:
@@ -34,8 +22,11 @@ class TokenVectors:
     An id stands for one text: it is made of the document's revision, a web page's of its text.
     """
 
-    def __init__(self, embedder: Embedder, *, megabytes: int) -> None:
+    def __init__(
+        self, embedder: Embedder, *, megabytes: int, stored: PassageVectorStore | None = None
+    ) -> None:
         self._embedder = embedder
+        self._stored = stored
         self._limit = megabytes * 1_000_000
         self._size = 0
         self._lock = threading.Lock()
@@ -47,11 +38,23 @@ class TokenVectors:
     async def passages(self, chunks: Sequence[Chunk]) -> list[PassageVectors]:
         """In the order given. What is not kept is computed in one batch."""
         found = {chunk.chunk_id: self._get(chunk) for chunk in chunks}
+        read = await self._read([key for key, vectors in found.items() if vectors is None])
+        found |= {key: self._keep(key, vectors) for key, vectors in read.items()}
         missing = [chunk for chunk in chunks if found[chunk.chunk_id] is None]
         encoded = await self._embedder.encode([chunk.embedded_text for chunk in missing])
-        for chunk, one in zip(missing, encoded, strict=True):
-            found[chunk.chunk_id] = self._keep(chunk, one)
+        made = await asyncio.to_thread(all_compressed, encoded, missing)
+        for chunk, one in zip(missing, made, strict=True):
+            found[chunk.chunk_id] = self._keep(chunk.chunk_id, one)
         return [vectors for chunk in chunks if (vectors := found[chunk.chunk_id]) is not None]
+
+    async def _read(self, keys: list[str]) -> dict[str, PassageVectors]:
+        if self._stored is None or not keys:
+            return {}
+        try:
+            return await self._stored.get(keys)
+        except DependencyError as error:  # computing them gives the same, later
+            LOG.warning("token vectors are computed, not read: %s", error.message)
+            return {}
 
     def _get(self, chunk: Chunk) -> PassageVectors | None:
         with self._lock:
@@ -60,16 +63,10 @@ class TokenVectors:
                 self._kept.move_to_end(chunk.chunk_id)
             return vectors
 
-    def _keep(self, chunk: Chunk, encoded: Encoded) -> PassageVectors:
-        shift = len(chunk.embedded_text) - len(chunk.text)
-        vectors = PassageVectors(
-            encoded.sentence.astype(np.float16),
-            encoded.tokens.astype(np.float16),
-            (encoded.offsets - shift).astype(np.int32),
-        )
+    def _keep(self, key: str, vectors: PassageVectors) -> PassageVectors:
         with self._lock:
-            if chunk.chunk_id not in self._kept:
-                self._kept[chunk.chunk_id] = vectors
+            if key not in self._kept:
+                self._kept[key] = vectors
                 self._size += vectors.nbytes
             while self._size > self._limit and len(self._kept) > 1:
                 self._size -= self._kept.popitem(last=False)[1].nbytes

@@ -82,7 +82,9 @@ class SentenceTransformerEmbedder:
             return _matrix(await self._embed_short(texts))
         return _matrix(await self._in_bulk(self._embed, list(texts)))
 
-    async def encode(self, texts: Sequence[str]) -> list[Encoded]:
+    async def encode(self, texts: Sequence[str], *, bulk: bool = False) -> list[Encoded]:
+        if bulk:
+            return list(await self._in_bulk(self._encode, list(texts)))
         return await self._encode_short(texts)
 
     def close(self) -> None:

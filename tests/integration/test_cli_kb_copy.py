@@ -1,6 +1,8 @@
 """`crag kb copy`: between the embedded store, a Qdrant server, folders and names."""
 
 import json
+import os
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -73,10 +75,35 @@ def test_to_a_server_and_the_answers_stay(
     before = scores(capsys)
     with monkeypatch.context() as no_model:
         no_model.setattr(FakeEmbedder, "embed", None)
+        no_model.setattr(FakeEmbedder, "encode", None)
         report = copied(capsys, "--to-url", URL)
     assert report["documents"] == 3 and report["already"] == 0
     monkeypatch.setenv("CRAG_QDRANT__URL", URL)
     assert scores(capsys) == before != []
+
+
+def token_vectors(folder: Path) -> dict[str, list[str]]:
+    """The chunks that have some, by base."""
+    found: dict[str, list[str]] = {}
+    with sqlite3.connect(folder / "token_vectors.sqlite") as file:
+        for base, key in file.execute("SELECT knowledge_base, chunk_id FROM token_vectors"):
+            found.setdefault(base, []).append(key)
+    file.close()
+    return found
+
+
+def test_token_vectors_go_along(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    here = Path(os.environ["CRAG_DATA_DIR"])
+    before = token_vectors(here)["handbook"]
+    copied(capsys, "--to-data-dir", str(tmp_path / "other"))
+    assert sorted(token_vectors(tmp_path / "other")["handbook"]) == sorted(before)
+    copied(capsys, "--as", "second")
+    assert sorted(token_vectors(here)["handbook"]) == sorted(before)
+    assert len(set(token_vectors(here)["second"]) - set(before)) == len(before) == 4
+    copied(capsys, "--as", "second", "--replace")
+    assert len(token_vectors(here)["second"]) == 4
+    assert crag.run(["kb", "delete", "second"]) == 0
+    assert list(token_vectors(here)) == ["handbook"]
 
 
 def test_a_second_time_copies_nothing(

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +12,7 @@ import pytest
 import crag
 from ingest.compose import open_index
 from ingest.pipeline import ingest_upload
-from ingest.ports import Vector
+from ingest.ports import Encoded, Vector
 from ingest.scope import Scope
 from ingest.settings import IndexSettings
 from tests.api_fakes import FakeEmbedder
@@ -27,6 +29,9 @@ class Turned(FakeEmbedder):
 
     async def embed(self, texts: Any) -> Vector:
         return -(await super().embed(texts))
+
+    async def encode(self, texts: Any, *, bulk: bool = False) -> list[Encoded]:
+        return [replace(one, sentence=-one.sentence) for one in await super().encode(texts)]
 
 
 class Way(NamedTuple):
@@ -100,14 +105,14 @@ def test_work_that_was_cut_short_is_taken_up_and_nothing_is_served_half(
 ) -> None:
     monkeypatch.setattr("ingest.reembedding.GROUP_CHUNKS", 1)
     with monkeypatch.context() as broken:
-        embed = Turned.embed
+        encode = Turned.encode
 
-        async def breaks_later(self: Turned, texts: list[str]) -> Vector:
-            if "Taxis" in texts[-1]:
+        async def breaks_later(self: Turned, texts: list[str], **how: bool) -> list[Encoded]:
+            if any("Taxis" in text for text in texts):
                 raise KeyboardInterrupt
-            return await embed(self, texts)
+            return await encode(self, texts, **how)
 
-        broken.setattr(Turned, "embed", breaks_later)
+        broken.setattr(Turned, "encode", breaks_later)
         assert crag.run(["kb", "reembed", "handbook"]) == 130
     with monkeypatch.context() as old:
         _run_with(old, FakeEmbedder)
@@ -126,6 +131,20 @@ def test_a_switch_whose_record_was_not_written_is_finished(
             crag.run(["kb", "reembed", "handbook"])
     assert reembedded(capsys) == (0 if way.server.created else 3)
     reembedded(capsys, "empty")
+    assert scores(capsys) == way.before
+
+
+def test_a_base_without_token_vectors_gets_them(
+    way: Way, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _run_with(monkeypatch, FakeEmbedder)
+    (Path(os.environ["CRAG_DATA_DIR"]) / "token_vectors.sqlite").unlink()
+    assert scores(capsys) == way.before
+    with monkeypatch.context() as without:
+        without.setenv("CRAG_TOKEN_VECTORS", "false")
+        assert reembedded(capsys) == 0
+    assert reembedded(capsys) == 3
+    assert reembedded(capsys) == 0
     assert scores(capsys) == way.before
 
 

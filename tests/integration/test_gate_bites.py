@@ -72,7 +72,7 @@ class SharedEmbedder(SentenceTransformerEmbedder):
 
         return np.stack([one.sentence for one in await self.encode(texts)])
 
-    async def encode(self, texts: Sequence[str]) -> list[Encoded]:
+    async def encode(self, texts: Sequence[str], *, bulk: bool = False) -> list[Encoded]:
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         self._known |= dict(zip(new, await super().encode(new), strict=True))
         return [self._known[text] for text in texts]

@@ -164,6 +164,7 @@ async def test_a_kill_loses_nothing_acknowledged_and_doubles_nothing(
         documents = {d.source: d for d in await corpus.index.documents(LOCAL, BASE)}
         assert acknowledged.keys() <= documents.keys()
         assert await corpus.chunks() == sum(d.chunks for d in documents.values())
+        assert await corpus.vectors.count(LOCAL.tenant, BASE) == await corpus.chunks()
         assert corpus.records.unfinished() == []
         for source, turn in acknowledged.items():
             await check_whole(corpus, source, turn)

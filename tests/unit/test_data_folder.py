@@ -85,15 +85,23 @@ def test_the_lock_file_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
     folder.close()
 
 
-@pytest.mark.parametrize("found", [b"2\n", b"", b"1.0", b"\xff\xfe\x00"])
+@pytest.mark.parametrize("found", [b"3\n", b"", b"1.0", b"\xff\xfe\x00"])
 def test_an_unknown_format_is_refused_and_not_held(tmp_path: Path, found: bytes) -> None:
     DataFolder(tmp_path).close()
     (tmp_path / "format").write_bytes(found)
     with pytest.raises(UnknownDataFormat, match="CRAG_DATA_DIR"):
         DataFolder(tmp_path)
     assert (tmp_path / "format").read_bytes() == found
-    (tmp_path / "format").write_text("1\n")
+    (tmp_path / "format").write_text("2\n")
     DataFolder(tmp_path).close()
+
+
+def test_an_earlier_format_becomes_the_present_one(tmp_path: Path) -> None:
+    DataFolder(tmp_path).close()
+    (tmp_path / "format").write_text("1\n")
+    (tmp_path / "format.new").write_text("of a process that was killed")
+    DataFolder(tmp_path).close()
+    assert (tmp_path / "format").read_text() == "2\n"
 
 
 def test_a_folder_of_something_else_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
@@ -105,7 +113,7 @@ def test_a_folder_of_something_else_is_refused_and_left_as_it_was(tmp_path: Path
 
 def test_a_folder_that_is_missing_is_made(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path / "a" / "b")
-    assert (tmp_path / "a" / "b" / "format").read_text() == "1\n"
+    assert (tmp_path / "a" / "b" / "format").read_text() == "2\n"
     folder.close()
 
 

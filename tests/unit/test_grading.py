@@ -21,7 +21,7 @@ ALL = {"full": COVERAGE, "web": COVERAGE, "words": COVERAGE}
 
 
 class DownEmbedder(HashingEmbedder):
-    async def encode(self, texts: Sequence[str]) -> list[Encoded]:
+    async def encode(self, texts: Sequence[str], *, bulk: bool = False) -> list[Encoded]:
         raise DependencyError("model down")
 
 
