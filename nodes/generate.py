@@ -10,7 +10,7 @@ from nodes.citations import renumbered
 from nodes.context import DEFAULTS, Context
 from nodes.evidence import usable
 from nodes.fallback import or_fallback
-from nodes.parts import for_part, parts_of
+from nodes.parts import covers, for_part, parts_of
 from nodes.ports import Draft, Generator
 from nodes.settle import Settled, settle
 from nodes.state import Degraded, Evidence, Sentence, State, Update
@@ -93,7 +93,7 @@ async def _written(generator: Generator, state: State, context: Context) -> _Wri
         written.settled.append(settled)
         written.read.append(read)
         written.drafts.append(draft)
-    return replace(written, sentences=_once(written.sentences) if parts else written.sentences)
+    return replace(written, sentences=_once(written.sentences, parts)) if parts else written
 
 
 async def _drafted(
@@ -113,10 +113,11 @@ async def _drafted(
     return draft
 
 
-def _once(sentences: Sequence[Sentence]) -> list[Sentence]:
+def _once(sentences: Sequence[Sentence], parts: Sequence[str]) -> list[Sentence]:
     """Numbered as they are read; what answers two parts is told once, for both."""
     told: dict[str, Sentence] = {}
     for one in sentences:
         first = told.get(one.text, one)
-        told[one.text] = replace(first, parts=[*dict.fromkeys([*first.parts, *one.parts])])
+        also = [part for part in parts if part in one.parts or covers(one, part)]
+        told[one.text] = replace(first, parts=[*dict.fromkeys([*first.parts, *also])])
     return renumbered(list(told.values()))

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from nodes.answer_type import expected_type, holds_type
 from nodes.state import Evidence, Query, Sentence
-from nodes.words import content_words, guess_language
+from nodes.words import content_words, guess_language, stem, stems, words
 
 SEVERAL = re.compile(
     r"\?.*\w.*\?|\b(?:and|und|y)\b[^?]*\b(?:who|what|when|where|which|why|how|wer|was|wann|wo"
@@ -45,6 +46,9 @@ MOST = 3
 WORDS = 2
 """Content words that a clause needs in order to be searched alone."""
 
+COVERED = 0.75
+"""Share of a part's words from which a sentence told for another part answers it, too."""
+
 NOT_FOUND = {
     "en": "I found nothing on: {}",
     "de": "Dazu habe ich nichts gefunden: {}",
@@ -78,6 +82,18 @@ def for_part(evidence: Iterable[Evidence], part: str) -> list[Evidence]:
         return list(evidence)
     found = [replace(one, grade=one.parts[part]) for one in evidence if part in one.parts]
     return sorted(found, key=lambda one: -(one.grade.probability or 0.0))
+
+
+def covers(sentence: Sentence, part: str) -> bool:
+    """Whether a sentence that was told for another part answers this one, too: with its headings it
+    holds the words of the part, and a time or an amount where that is asked for."""
+    language = guess_language(part)
+    placed = " ".join([sentence.text, *(f"{c.title} {c.heading}" for c in sentence.citations)])
+    asked, said = set(stems(part, language)), {stem(word, language) for word in words(placed)}
+    enough = len(asked & said) >= COVERED * len(asked)
+    kind = expected_type(part)
+    holds = kind not in ("duration", "date", "amount") or holds_type(sentence.text, kind)
+    return bool(asked) and enough and holds
 
 
 def unanswered(queries: Sequence[Query], told: Iterable[Sentence]) -> list[str]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodes.evidence import enough, usable
-from nodes.parts import MOST, for_part, not_found, split, unanswered
+from nodes.parts import MOST, covers, for_part, not_found, split, unanswered
 from nodes.state import Evidence, Query, Sentence, State
 from tests.fakes import a_candidate, a_grade
 
@@ -70,3 +70,16 @@ def test_a_part_without_a_sentence_is_named() -> None:
     missing = unanswered(asked().queries, told)
     assert not_found(missing) == f"I found nothing on: {TWO}"
     assert unanswered([Query("one thing")], told) == [] and not_found([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "answers"),
+    [
+        ("Who has to sign a purchase order?", "Order value: 5 | Who signs: Purchasing", True),
+        ("Who has to sign a purchase order?", "The Head of Purchasing likes orders.", False),
+        (ONE, "Refunds take 5 days.", True),
+        (ONE, "Refunds take long.", False),
+    ],
+)
+def test_a_sentence_may_answer_another_part_too(part: str, text: str, answers: bool) -> None:
+    assert covers(Sentence(text, []), part) is answers
