@@ -30,14 +30,16 @@ def open_checker(
         return QuoteChecker()
     if ":" in kind:
         return _own_checker(kind, settings)
-    return SentenceChecker(_scorer(settings, embedder), _bands(settings))
+    if kind == "combined":
+        fitted = load_claim_model().model
+        bands = _bands(settings, Bands(fitted.lower, fitted.upper))
+        return SentenceChecker(CombinedScorer(embedder, fitted), bands)
+    return SentenceChecker(_scorer(settings), _bands(settings, UNCALIBRATED))
 
 
-def _scorer(settings: GroundingSettings, embedder: Embedder) -> ClaimScorer:
+def _scorer(settings: GroundingSettings) -> ClaimScorer:
     if settings.kind == "rules":
         return RulesScorer()
-    if settings.kind == "combined":
-        return CombinedScorer(embedder, load_claim_model().model)
     if settings.kind == "cross_encoder":
         from graph.adapters.claim_cross_encoder import CrossEncoderScorer
 
@@ -48,15 +50,10 @@ def _scorer(settings: GroundingSettings, embedder: Embedder) -> ClaimScorer:
     )
 
 
-def _bands(settings: GroundingSettings) -> Bands:
-    """The calibration's own where none are set; another scorer's are halfway and nowhere."""
-    if settings.kind == "combined":
-        fitted = load_claim_model().model
-        lower, upper = fitted.lower, fitted.upper
-    else:
-        lower, upper = UNCALIBRATED.lower, UNCALIBRATED.upper
-    upper = upper if settings.upper is None else settings.upper
-    lower = min(lower, upper) if settings.lower is None else settings.lower
+def _bands(settings: GroundingSettings, own: Bands) -> Bands:
+    """The scorer's own where none are set."""
+    upper = own.upper if settings.upper is None else settings.upper
+    lower = min(own.lower, upper) if settings.lower is None else settings.lower
     if lower > upper:
         raise ConfigurationError(f"CRAG_GROUNDING__LOWER {lower:g} is above UPPER {upper:g}")
     return Bands(lower, upper)
