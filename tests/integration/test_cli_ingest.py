@@ -135,3 +135,32 @@ def test_a_server_that_does_not_answer_exits_5(
     finally:
         folder.close()
     assert "process 7, serving http://127.0.0.1:9" in capsys.readouterr().err
+
+
+def test_documents_and_bases_are_given_to_whom_the_options_name(
+    way: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Read by the operator, who lists every document and finds none that is for others alone."""
+
+    def found() -> int:
+        capsys.readouterr()
+        assert crag.run(["search", "leave", "--kb", "handbook", "--json"]) == 0
+        return len(json.loads(capsys.readouterr().out)["results"])
+
+    assert crag.run(["kb", "create", "handbook"]) == 0
+    assert ingested(capsys, str(folder), "--acl", "group:hr") == (0, counts(added=3))
+    assert found() == 0
+    assert ingested(capsys, str(folder)) == (0, counts(unchanged=3))
+    assert found() == 0
+    assert ingested(capsys, str(folder), "--acl", "*") == (0, counts(updated=3))
+    assert found() > 0
+    assert crag.run(["ingest", str(folder), "--kb", "handbook", "--acl", "hr"]) == 2
+    assert crag.run(["kb", "create", "closed", "--acl", "group:hr", "--acl", "user:ann"]) == 0
+    capsys.readouterr()
+    assert crag.run(["kb", "list", "--json"]) == 0
+    bases = json.loads(capsys.readouterr().out)["knowledge_bases"]
+    assert {b["name"]: (b["documents"], b["acl"]) for b in bases} == {
+        "handbook": (3, ["*"]),
+        "closed": (0, ["group:hr", "user:ann"]),
+    }
+    assert crag.run(["search", "leave", "--kb", "closed", "--json"]) == 1
