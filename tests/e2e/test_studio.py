@@ -30,7 +30,8 @@ NOWHERE = {"question": "Who invented the Quendrel compressor?", "knowledge_base"
 KEEP = 7
 STARTS_WITHIN_S, ENDS_WITHIN_S = 90, 20
 STRAIGHT = (
-    "contextualize_question plan_queries retrieve rerank grade_documents generate check_grounding"
+    "contextualize_question plan_queries retrieve rerank grade_documents generate "
+    "estimate_confidence check_grounding"
 ).split()
 
 State = dict[str, Any]
