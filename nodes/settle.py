@@ -15,7 +15,7 @@ from nodes.trust import trust
 NEAR = 4.5
 """Log odds below the told side's passage from which another passage has a say, 1 to 90. Far
 below what may answer alone, since it can only add a doubt: on tuning questions of PoisonedRAG the
-planted answer stood alone in 7 of 60 runs with it, and in 10 with 2.5."""
+planted answer stood alone in 6 of 60 runs with it, and in 10 with 2.5."""
 
 SIDES = 3
 """Sides that are told at most; an answer with more is no answer to anybody."""
@@ -121,15 +121,18 @@ def _joined(question: str, sides: list[_Side], statements: list[Statement]) -> _
 
 
 def _others(question: str, lead: _Side, evidence: Sequence[Evidence]) -> list[Statement]:
-    """What each passage states, the most probable first: its best sentence that holds a value."""
+    """What passages near the told one state, the most probable first: sentences with a value."""
     grades = {e.candidate.chunk.chunk_id: e.grade.probability or 0.0 for e in evidence}
     bar = _log_odds(max(grades[s.candidate.chunk.chunk_id] for s in lead.statements)) - NEAR
     found: list[tuple[float, Statement]] = []
     for e in evidence:
         text = e.candidate.chunk.text
-        for one in e.grade.sentences or []:
+        judged = e.grade.sentences or []
+        if _log_odds(max((one.probability for one in judged), default=0.0)) < bar:
+            continue
+        for one in judged:
             statement = Statement(text[one.start : one.end], e.candidate)
-            if _log_odds(one.probability) >= bar and stated_values(statement.text, question):
+            if stated_values(statement.text, question):
                 found.append((one.probability, statement))
     found.sort(key=lambda pair: (-pair[0], pair[1].candidate.chunk.chunk_id))
     return [statement for _, statement in found]

@@ -1,5 +1,7 @@
 """Where documents answer differently, no side is told alone as plain fact."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -106,6 +108,14 @@ def test_the_web_comes_last() -> None:
 
 def test_a_weak_passage_has_no_say() -> None:
     assert len(settled(FIVE, found("weak", "Refunds take 14 days.", p=0.05)).sentences) == 1
+
+
+def test_a_near_passage_speaks_by_its_sentence_with_a_value() -> None:
+    text = "Refunds are on their way. They take 14 days."
+    near = found("near", text)
+    judged = [Stated(0, 25, 0.8), Stated(26, len(text), 0.03)]
+    near = replace(near, grade=replace(near.grade, sentences=judged))
+    assert settled(FIVE, near).sentences[1].text == "They take 14 days."
 
 
 def test_what_was_rejected_does_not_come_back() -> None:
