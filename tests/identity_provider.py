@@ -36,7 +36,7 @@ class IdentityProvider:
         self.fetches = 0
         self.url = ""
 
-    def add_key(self, kid: str, algorithm: str = "RS256", **more: Any) -> None:
+    def add_key(self, kid: str, algorithm: str = "ES256", **more: Any) -> None:
         """It signs from now on, and is published."""
         key = private_key(algorithm, **more)
         self.keys[kid] = (algorithm, key)

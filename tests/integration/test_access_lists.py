@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ingest.adapters.memory import MemoryStore
 from ingest.errors import DependencyError, InvalidRequest, NotFound, UnknownKnowledgeBase
 from ingest.filters import Filters
 from ingest.pipeline import FileResult, ingest_upload
@@ -20,8 +21,8 @@ TEXT = "# Pay\n\nSalaries are paid on the first of the month.\n"
 
 
 @pytest.fixture
-async def corpus(store_path: Path, embedder: HashingEmbedder) -> AsyncIterator[OpenCorpus]:
-    async with open_corpus(store_path / "crag", embedder) as corpus:
+async def corpus(tmp_path: Path, embedder: HashingEmbedder) -> AsyncIterator[OpenCorpus]:
+    async with open_corpus(tmp_path / "crag", embedder, MemoryStore()) as corpus:
         yield corpus
 
 

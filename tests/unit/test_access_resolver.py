@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ingest.access import LiveAccess, open_access
+from ingest.adapters.memory import MemoryStore
 from ingest.errors import ConfigurationError, DependencyError, NotFound
 from ingest.filters import Filters
 from ingest.index import Index
@@ -132,8 +133,8 @@ def test_none_is_asked_by_default_and_a_class_by_name() -> None:
 
 
 @pytest.fixture
-async def corpus(store_path: Path, embedder: HashingEmbedder) -> AsyncIterator[OpenCorpus]:
-    async with open_corpus(store_path / "crag", embedder) as corpus:
+async def corpus(tmp_path: Path, embedder: HashingEmbedder) -> AsyncIterator[OpenCorpus]:
+    async with open_corpus(tmp_path / "crag", embedder, MemoryStore()) as corpus:
         await corpus.upload("a.md", "# A\n\nRefunds are paid in March.\n")
         await corpus.upload("b.md", "# B\n\nRefunds are paid in April.\n")
         yield corpus
