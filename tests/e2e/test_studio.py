@@ -178,7 +178,7 @@ def test_another_question_on_a_thread_sees_nothing_of_the_one_before(studio: Stu
     thread = studio.thread()
     assert studio.run(thread, QUESTION)["outcome"] == "answered"
     state = studio.run(thread, NOWHERE, context={"rewrites": 1})
-    assert (state["outcome"], state["reason"]) == ("refused", "no_evidence")
+    assert (state["outcome"], state["reason"]) == ("refused", "out_of_scope")
     assert nodes(state)[0] == STRAIGHT[0]
     assert nodes(state).count(STRAIGHT[0]) == 1
 
