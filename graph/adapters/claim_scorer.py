@@ -14,6 +14,10 @@ from ingest.ports import Embedder, Encoded
 from nodes.state import SourceSpan
 
 UNKNOWN = 0.5
+KEPT = 64
+"""Scores that are kept: a few answers with their repairs."""
+
+Key = tuple[str, tuple[Part, ...]]
 
 
 @dataclass(frozen=True)
@@ -55,14 +59,24 @@ class RulesScorer:
 class CombinedScorer:
     """Rules, word overlap and token vectors, weighed by a calibrated model.
 
-    Vectors of another embedder than the model was fitted with give .5 and never pass.
+    Vectors of another embedder than the model was fitted with give .5 and never pass. The last
+    scores are kept: what is asked in two stages, or again after a repair, is read once.
     """
 
     def __init__(self, embedder: Embedder, model: ClaimModel) -> None:
         self._embedder = embedder
         self._model = model
+        self._kept: dict[Key, ClaimScore] = {}
 
     async def score(self, claims: Sequence[Claim]) -> list[ClaimScore]:
+        keys = [(claim.text, tuple(claim.parts)) for claim in claims]
+        new = {k: c for k, c in zip(keys, claims, strict=True) if k not in self._kept}
+        scores = await self._read(list(new.values())) if new else []
+        known = self._kept | dict(zip(new, scores, strict=True))
+        self._kept = dict(list(known.items())[-KEPT:])
+        return [known[key] for key in keys]
+
+    async def _read(self, claims: Sequence[Claim]) -> list[ClaimScore]:
         found = await read_claims(claims, self._embedder)
         known = self._embedder.fingerprint == self._model.model
         return [

@@ -9,7 +9,7 @@ import pytest
 
 from graph.adapters.claim_checker import Bands, SentenceChecker
 from graph.adapters.claim_model import SHIPPED, load_claim_model
-from graph.adapters.claim_scorer import Claim, ClaimScore, RulesScorer
+from graph.adapters.claim_scorer import Claim, ClaimScore, CombinedScorer, RulesScorer
 from graph.adapters.claim_signs import FITTED
 from graph.adapters.claim_source import AROUND, cited_parts
 from graph.checking import open_checker
@@ -17,7 +17,7 @@ from graph.settings import GroundingSettings
 from ingest.errors import ConfigurationError, DependencyError
 from nodes.ports import Sources
 from nodes.state import Sentence, SourceSpan, Support
-from tests.fakes import FakeChecker, a_chunk, a_citation
+from tests.fakes import FakeChecker, HashingEmbedder, a_chunk, a_citation
 
 TEXT = "Refunds are issued within fourteen days of cancellation."
 CHUNK = a_chunk("a", TEXT)
@@ -114,6 +114,15 @@ async def test_rules_alone_never_support_a_paraphrase() -> None:
     found = await checked(RulesScorer(), *texts)
     assert [s.verdict for s in found] == ["unsupported", "contradicted"]
     assert TEXT[found[1].span.start : found[1].span.end] == TEXT  # type: ignore[union-attr]
+
+
+async def test_a_claim_is_read_once_and_never_passes_by_another_models_vectors() -> None:
+    embedder = HashingEmbedder()
+    scorer = CombinedScorer(embedder, load_claim_model().model)
+    for _ in range(2):
+        (support,) = await checked(scorer, "Refunds come within two weeks of cancelling.")
+        assert (support.verdict, support.probability) == ("unsupported", 0.5)
+    assert len(embedder.batches) == 1
 
 
 def test_overlapping_citations_are_read_as_one_part() -> None:
