@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -102,9 +103,7 @@ def a_service(corpus: OpenCorpus, runs: RunLog, index: Any = None, **changed: An
         settings=settings,
         calibration="c1",
     )
-    whole = type(corpus.corpus)(
-        corpus.corpus.folder, index, corpus.writer, corpus.bases, corpus.corpus.embedder
-    )
+    whole = replace(corpus.corpus, index=index)
     return Service(runner, graph, whole, runs, services, settings)
 
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from graph.adapters.pool_signs import FEWEST, HIGHEST, LED, POOL, pooled, read_passages
 from graph.adapters.question_signs import read_question
-from graph.adapters.token_vectors import PassageVectors
 from ingest.documents import Candidate
+from ingest.passage_vectors import PassageVectors, compressed
+from ingest.ports import Encoded
 from tests.fakes import a_candidate, word_vector
 
 QUESTION = read_question("How long do refunds take?")
@@ -96,7 +97,8 @@ def test_a_lead_is_finite_and_bounded(rows: list[tuple[float, list[str]]], asked
 
 def vectors(words: list[str]) -> PassageVectors:
     """One token for each word, at consecutive code points."""
-    rows = [word_vector(word) for word in words]
-    tokens = np.asarray(rows, dtype=np.float16).reshape(len(words), 384)
+    rows = np.asarray([word_vector(word) for word in words], np.float32).reshape(len(words), 384)
     offsets = np.asarray([(n, n + 1) for n in range(len(words))], dtype=np.int32).reshape(-1, 2)
-    return PassageVectors(word_vector("").astype(np.float16), tokens, offsets)
+    chunk = a_candidate("vectors").chunk
+    shift = len(chunk.embedded_text) - len(chunk.text)
+    return compressed(Encoded(word_vector(""), rows, offsets + shift), chunk)
