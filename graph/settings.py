@@ -135,6 +135,14 @@ class DatabaseSettings(Section):
     url: SecretStr | None = Field(None, description="postgresql://…: conversations are kept there.")
 
 
+class RedisSettings(Section):
+    """What several processes share: counts and caches; without `url` each has its own."""
+
+    url: SecretStr | None = Field(None, description="redis://…; unset: in the process.")
+    prefix: str = Field("crag", pattern=r"^[A-Za-z0-9_-]{1,32}$", description="Of all its keys.")
+    timeout_s: float = Field(1.0, gt=0, le=30, description="Seconds to connect, and of one call.")
+
+
 class GraphSettings(IndexSettings):
     retrieve: RetrieveSettings = RetrieveSettings()
     rerank: RerankSettings = RerankSettings()
@@ -147,3 +155,4 @@ class GraphSettings(IndexSettings):
     privacy: PrivacySettings = PrivacySettings()
     threads: ThreadSettings = ThreadSettings()
     database: DatabaseSettings = DatabaseSettings()
+    redis: RedisSettings = RedisSettings()

@@ -13,6 +13,7 @@ from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 from tests.chat_runs import chat as chat
 from tests.fakes import HashingEmbedder
 from tests.local_chat import local_chat_url as local_chat_url
+from tests.redis_server import RedisServer, program, redis_server
 
 # A slow example on a busy machine is no fault of the code.
 hypothesis.settings.register_profile("unhurried", deadline=None)
@@ -47,6 +48,16 @@ def store_path(tmp_path: Path) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(dir=MEMORY, prefix="crag-test-") as folder:
         yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def redis() -> Iterator[RedisServer]:
+    """One server for a worker's tests; a test that stops it starts it again."""
+    found = program()
+    if found is None:
+        pytest.skip("no Redis server: install the package redis-server")
+    with redis_server(found) as server:
+        yield server
 
 
 @pytest.fixture
