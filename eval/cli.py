@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from eval import draft_cli, golden_cli, safety_cli
+from eval import ablation_cli, draft_cli, golden_cli, safety_cli
 
 commands = typer.Typer(help="Measure retrieval and answers on labelled questions.")
 commands.command("run")(golden_cli.run)
@@ -16,6 +16,7 @@ commands.command("accept")(golden_cli.accept)
 commands.command("compare")(golden_cli.compare)
 commands.command("draft")(draft_cli.draft)
 commands.command("safety")(safety_cli.safety)
+commands.command("ablation")(ablation_cli.ablation)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Split = Annotated[str, typer.Option(help="The file of qrels/ that judges: test, train, dev.")]

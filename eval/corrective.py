@@ -18,6 +18,8 @@ class WholeRun:
     first: Ranked
     answered: bool
     loops: int
+    chat_calls: int = 0
+    usd: float = 0.0
 
 
 async def whole_run(service: Service, base: str, question: Question) -> WholeRun:
@@ -38,6 +40,8 @@ async def whole_run(service: Service, base: str, question: Question) -> WholeRun
         first=Ranked(question, documents_of(watched.first), ms),
         answered=answer.outcome in ("answered", "answered_partially"),
         loops=answer.budget["rewrites"]["used"],
+        chat_calls=answer.budget["chat_calls"]["used"],
+        usd=answer.budget["usd"],
     )
 
 

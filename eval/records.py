@@ -58,6 +58,7 @@ class Ran(_Frozen):
     loops: int = 0
     chat_calls: int = 0
     tokens: int = 0
+    usd: float = 0.0
     total_ms: float
     node_ms: dict[str, float] = {}
     degraded: list[str] = []

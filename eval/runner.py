@@ -164,6 +164,7 @@ async def _ran(answer: Answer, watched: _Watched, stored: Stored, base: str) -> 
         loops=answer.budget["rewrites"]["used"],
         chat_calls=answer.budget["chat_calls"]["used"],
         tokens=answer.budget["tokens"]["used"],
+        usd=answer.budget["usd"],
         total_ms=answer.timings["total_ms"],
         node_ms=answer.timings["nodes"],
         degraded=[f"{fault.node}: {fault.kind}" for fault in answer.degraded],

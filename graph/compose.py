@@ -78,7 +78,39 @@ async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
                         part.close()
 
 
-def compose_services(settings: GraphSettings, corpus: Corpus) -> tuple[Services, str]:
+@asynccontextmanager
+async def varied(service: Service, settings: GraphSettings, vectors: Any) -> AsyncIterator[Service]:
+    """The same corpus and token vectors under other settings, for an evaluation that sets runs
+    side by side; it keeps no conversations."""
+    services, calibration = compose_services(settings, service.corpus, vectors)
+    graph = build(services)
+    runner = Runner(
+        graph=graph,
+        index=service.corpus.index,
+        bases=service.corpus.bases,
+        runs=service.runs,
+        settings=settings,
+        calibration=calibration,
+    )
+    try:
+        yield Service(runner, graph, service.corpus, service.runs, services, settings)
+    finally:
+        await services.close()
+        for part in (services.reranker, services.checker):
+            if isinstance(part, Loading):
+                part.close()
+
+
+def open_vectors(settings: GraphSettings, corpus: Corpus) -> Any:
+    """Token vectors of passages, as the reranker and the grader read them."""
+    from graph.adapters.token_vectors import TokenVectors
+
+    return TokenVectors(corpus.embedder, megabytes=settings.rerank.cache_mb, stored=corpus.vectors)
+
+
+def compose_services(
+    settings: GraphSettings, corpus: Corpus, vectors: Any = None
+) -> tuple[Services, str]:
     """The ports with their adapters, and the version of the calibration they use."""
     from graph.adapters.answer_scorer import AnswerScorer
     from graph.adapters.calibration import load_calibration
@@ -87,12 +119,9 @@ def compose_services(settings: GraphSettings, corpus: Corpus) -> tuple[Services,
     from graph.adapters.graded_bases import GradedBases
     from graph.adapters.grading import CalibratedGrader
     from graph.adapters.tavily import TavilySearch
-    from graph.adapters.token_vectors import TokenVectors
     from graph.checking import open_checker
 
-    vectors = TokenVectors(
-        corpus.embedder, megabytes=settings.rerank.cache_mb, stored=corpus.vectors
-    )
+    vectors = vectors or open_vectors(settings, corpus)
     calibration = load_calibration(settings.grade.calibration)
     scorer = AnswerScorer(vectors, calibration)
     calibrated = calibration.model == corpus.embedder.fingerprint

@@ -4,12 +4,13 @@ from typing import Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 
+from ingest.fusion import Fusion
 from ingest.settings import IndexSettings, Section
 
 
 class RetrieveSettings(Section):
     candidates: int = Field(50, ge=1, le=200, description="Hits of each arm.")
-    fusion: Literal["blend", "rrf"] = "blend"
+    fusion: Fusion = "blend"
     """The min-max blend was ahead of RRF on both sets that eval/BENCHMARKS.md compares them on."""
     exact: bool = Field(False, description="Search without the approximate index.")
 

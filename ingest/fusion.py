@@ -1,6 +1,10 @@
 """Orders made of several scores: reciprocal rank fusion and the min-max blend."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
+
+Fusion = Literal["blend", "rrf", "dense", "bm25"]
+"""How the arms are merged; the last two leave the other arm out."""
 
 RRF_K = 60
 """The constant of Cormack, Clarke and Büttcher (SIGIR 2009), with ranks from 1."""

@@ -3,18 +3,15 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
 from ingest.access import LiveAccess
 from ingest.documents import Candidate
 from ingest.errors import DependencyError, NotFound
 from ingest.filters import Filters
-from ingest.fusion import best_first, blend, rrf
+from ingest.fusion import Fusion, best_first, blend, min_max, rrf
 from ingest.live import LiveBase, LiveBases
 from ingest.ports import ChunkStore, DocumentRecord, Embedder, Hit, QueryVectors, SparseEncoder
 from ingest.scope import Scope
-
-Fusion = Literal["blend", "rrf"]
 
 MAX_OVERFETCH = 8
 """How many times the limit is asked for, at most, to make up for hits that no longer count."""
@@ -103,7 +100,7 @@ class Index:
             raise DependencyError(f"the passages of {live.name} are gone; ingest its folder again")
         merged: dict[str, Candidate] = {}
         for query, hits in zip(queries, found, strict=True):
-            for candidate in _fused(query, hits, fusion, self._dense_weight):
+            for candidate in _fused(query, hits, fusion, self._dense_weight, limit):
                 merged[candidate.chunk.chunk_id] = _better(merged, candidate)
         if list(queries) != [question]:
             merged = await self._against(scope, live.name, vectors[question], merged)
@@ -196,10 +193,17 @@ def _arms_best(hits: list[Hit], limit: int) -> list[Hit]:
     return [by_id[key] for key in dict.fromkeys([*dense, *bm25])]
 
 
-def _fused(query: str, hits: Sequence[Hit], fusion: Fusion, dense_weight: float) -> list[Candidate]:
+def _fused(
+    query: str, hits: Sequence[Hit], fusion: Fusion, dense_weight: float, limit: int
+) -> list[Candidate]:
     dense = {hit.chunk.chunk_id: hit.dense for hit in hits}
     bm25 = {hit.chunk.chunk_id: hit.bm25 for hit in hits}
-    if fusion == "rrf":
+    if fusion in ("dense", "bm25"):
+        scores = dense if fusion == "dense" else {key: s for key, s in bm25.items() if s > 0}
+        own = best_first(scores)[:limit]
+        fused = min_max({key: scores[key] for key in own})
+        hits = [hit for hit in hits if hit.chunk.chunk_id in fused]
+    elif fusion == "rrf":
         matching = {key: score for key, score in bm25.items() if score > 0}
         fused = rrf([best_first(dense), best_first(matching)])
     else:

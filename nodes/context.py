@@ -1,9 +1,8 @@
 """The options of one run: JSON only, so that Studio shows them as a form."""
 
-from typing import Literal
-
 from pydantic import BaseModel, ConfigDict, Field
 
+from ingest.fusion import Fusion
 from ingest.scope import LOCAL, Scope
 
 
@@ -20,7 +19,7 @@ class Context(BaseModel):
     principals: list[str] = Field([], description="Users and groups for document access.")
     candidates: int = Field(50, ge=1, le=200, description="Hits of each arm of a search.")
     keep: int = Field(5, ge=1, le=20, description="Candidates that are graded in a loop.")
-    fusion: Literal["blend", "rrf"] = Field("blend", description="How the arms are merged.")
+    fusion: Fusion = Field("blend", description="How the arms are merged, or which one searches.")
     exact: bool = Field(False, description="Search without the approximate index.")
     upper: float | None = Field(
         None, ge=0, le=1, description="Graded correct from here; None: the calibration's own."

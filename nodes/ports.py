@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from ingest.documents import Candidate, Chunk
 from ingest.filters import Filters
-from ingest.index import Fusion
+from ingest.fusion import Fusion
 from ingest.scope import Scope
 from nodes.state import Evidence, Grade, Rejected, Sentence, Support, Turn
 

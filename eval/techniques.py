@@ -1,0 +1,120 @@
+"""The techniques of a run that can be switched: what turns each on and off, and when to use it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from graph.settings import GraphSettings
+from ingest.errors import ConfigurationError
+
+Overrides = Mapping[str, Mapping[str, Any]]
+"""Settings by section, such as {"rerank": {"kind": "none"}}."""
+
+
+@dataclass(frozen=True)
+class Technique:
+    """`changes` says where it shows: in the order of the first search, or only in whole runs.
+
+    `needs` is what must be configured before it does anything.
+    """
+
+    name: str
+    on: Overrides
+    off: Overrides
+    changes: Literal["search", "run"]
+    when: str
+    needs: Literal["", "chat", "web"] = ""
+
+    @property
+    def shipped(self) -> bool:
+        """Whether the defaults have it on."""
+        plain = GraphSettings.model_construct()
+        return with_overrides(plain, self.on) == plain
+
+
+def _one(section: str, name: str, on: Any, off: Any) -> tuple[Overrides, Overrides]:
+    return {section: {name: on}}, {section: {name: off}}
+
+
+TECHNIQUES = (
+    Technique(
+        "dense", *_one("retrieve", "fusion", "blend", "bm25"), "search",
+        "Questions in other words than the documents'.",
+    ),
+    Technique(
+        "bm25", *_one("retrieve", "fusion", "blend", "dense"), "search",
+        "Names, codes and rare words; languages that the embedder does not know.",
+    ),
+    Technique(
+        "blend", *_one("retrieve", "fusion", "blend", "rrf"), "search",
+        "Where one arm is much surer than the other; off, ranks are fused (RRF).",
+    ),
+    Technique(
+        "wide", *_one("retrieve", "candidates", 50, 10), "search",
+        "Bases in which many passages are near a question; off, 10 candidates of each arm.",
+    ),
+    Technique(
+        "late-interaction", *_one("rerank", "kind", "late_interaction", "none"), "search",
+        "Questions with several conditions; off, the order of retrieval stays.",
+    ),
+    Technique(
+        "grading", {"grade": {"upper": None, "lower": None}}, {"grade": {"upper": 0, "lower": 0}},
+        "run", "Where a wrong answer costs more than none; off, every passage counts.",
+    ),
+    Technique(
+        "correction", *_one("budget", "rewrites", 3, 0), "run",
+        "Questions in other words than the documents', and answers in superseded ones.",
+    ),
+    Technique(
+        "confidence-bar", *_one("answer", "confidence", 0.36, 0.0), "run",
+        "Where a wrong answer costs more than none; off, every draft that stands is told.",
+    ),
+    Technique(
+        "clarify", *_one("answer", "clarify", True, False), "run",
+        "People who can be asked back; off for programs that cannot answer.",
+    ),
+    Technique(
+        "strips", *_one("answer", "strips", True, False), "run",
+        "Long passages and a chat model; off, it reads them whole.", needs="chat",
+    ),
+    Technique(
+        "batched-verdicts", *_one("chat", "verdicts", "batched", "logprob"), "run",
+        "Models that follow a schema; off, each passage is judged by one token.", needs="chat",
+    ),
+    Technique(
+        "web", {}, {}, "run", "Bases that opted in, for questions that their documents may not "
+        "answer.", needs="web",
+    ),
+)  # fmt: skip
+"""In the order in which a question meets them."""
+
+
+def with_overrides(settings: GraphSettings, overrides: Overrides) -> GraphSettings:
+    """Raises ValidationError for a name or a value that there is not."""
+    changed = {}
+    for section, values in overrides.items():
+        now = getattr(settings, section)
+        changed[section] = type(now).model_validate({**dict(now), **values})
+    return settings.model_copy(update=changed)
+
+
+def named(names: str | None, *, searches_alone: bool) -> list[Technique]:
+    """Those of a list by commas, in the order of TECHNIQUES; without one all of them, or all that
+    change the first search. Raises ConfigurationError for a name that there is not."""
+    if names is None:
+        return [t for t in TECHNIQUES if t.changes == "search" or not searches_alone]
+    wanted = [name.strip() for name in names.split(",")]
+    known = [technique.name for technique in TECHNIQUES]
+    for name in wanted:
+        if name not in known:
+            raise ConfigurationError(f"unknown technique {name!r}; known: {', '.join(known)}")
+    return [technique for technique in TECHNIQUES if technique.name in wanted]
+
+
+def switched_by(technique: Technique) -> list[str]:
+    """The names of the settings that switch it, as the environment has them."""
+    return [
+        f"CRAG_{section}__{name}".upper()
+        for section, values in technique.on.items()
+        for name in values
+    ]
