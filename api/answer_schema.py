@@ -4,16 +4,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from nodes.state import (
-    Citation,
-    ClaimVerdict,
-    Degraded,
-    Outcome,
-    Reason,
-    SourceSpan,
-    Technique,
-    TraceEntry,
-)
+from nodes.findings import Citation, ClaimVerdict, SourceSpan
+from nodes.state import Degraded, Outcome, Reason, Technique, TraceEntry
 
 
 class Shape(BaseModel):

@@ -9,8 +9,8 @@ from eval.records import Cited, Told
 from ingest.index import Index
 from ingest.scope import LOCAL
 from nodes.citations import citation_problem
+from nodes.findings import Sentence
 from nodes.ports import Sources
-from nodes.state import Sentence
 from nodes.words import content_words
 
 SHARE = 0.6

@@ -12,8 +12,8 @@ from eval.kept import Kept, key_of
 from graph.adapters.claim_model import load_claim_model
 from graph.compose import Service
 from ingest.documents import quote_sha256
+from nodes.findings import Citation, Sentence
 from nodes.ports import Sources
-from nodes.state import Citation, Sentence
 
 REVISION = "1"
 BASELINE = (

@@ -17,7 +17,7 @@ from ingest.ports import Vector
 from ingest.scope import Scope
 from ingest.sentences import sentence_spans
 from nodes.citations import cite
-from nodes.state import Sentence
+from nodes.findings import Sentence
 
 Embed = Callable[[Sequence[str]], Awaitable[Vector]]
 

@@ -7,11 +7,12 @@ from typing import Any
 from ingest.documents import Candidate
 from nodes.check_grounding import shown
 from nodes.context import Context
+from nodes.findings import Citation
 from nodes.instructions import without_orders
 from nodes.nearest import nearest
 from nodes.parts import not_found, unanswered
 from nodes.safe_sentences import plain
-from nodes.state import Citation, Degraded, Outcome, Reason, State, TraceEntry
+from nodes.state import Degraded, Outcome, Reason, State, TraceEntry
 
 SHOWN = 240
 """Code points of a passage's beginning that are shown with it."""

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from langgraph.runtime import Runtime
 
 from nodes.context import Context
+from nodes.findings import Sentence
 from nodes.plan_queries import ARITHMETIC, intent_of
-from nodes.state import Sentence, State, Update
+from nodes.state import State, Update
 from nodes.words import guess_language
 
 GREETINGS = {

@@ -13,10 +13,11 @@ from nodes.citations import citation_faults, renumbered
 from nodes.context import DEFAULTS, Context
 from nodes.evidence import has_correct
 from nodes.fallback import or_fallback
+from nodes.findings import Sentence, Support
 from nodes.parts import unanswered
 from nodes.ports import GroundingChecker, Sources, SourceTexts
 from nodes.safe_sentences import plain
-from nodes.state import Degraded, Sentence, State, Support, Update
+from nodes.state import Degraded, State, Update
 from nodes.verdicts import judged, rejected, sources_of, stages, unjudged
 from nodes.words import content_words
 

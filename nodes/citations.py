@@ -7,8 +7,8 @@ from itertools import count
 from typing import Literal
 
 from ingest.documents import Candidate, quote_sha256
+from nodes.findings import Citation, Sentence
 from nodes.ports import Sources
-from nodes.state import Citation, Sentence
 
 Fault = Literal["uncited", "altered", "stale", "misattributed", "stitched", "fabricated"]
 SAID: dict[Fault, str] = {

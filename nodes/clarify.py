@@ -7,8 +7,9 @@ from langgraph.runtime import Runtime
 from ingest.documents import Candidate
 from nodes.confidence import log_odds
 from nodes.context import Context
+from nodes.findings import Sentence
 from nodes.nearest import label, place
-from nodes.state import Sentence, State, Update
+from nodes.state import State, Update
 from nodes.underspecified import underspecified
 from nodes.words import guess_language
 

@@ -3,7 +3,8 @@
 import math
 
 from nodes.context import Context
-from nodes.state import Grade, State
+from nodes.findings import Grade
+from nodes.state import State
 from nodes.words import content_words, guess_language, stem
 
 SURE = 6.0

@@ -5,10 +5,11 @@ from langgraph.runtime import Runtime
 from nodes.budget import BudgetSpent, out_of_time
 from nodes.context import DEFAULTS, Context
 from nodes.fallback import or_fallback
+from nodes.findings import Sentence
 from nodes.nearest import nearest, place
 from nodes.ports import OtherBases
 from nodes.scope_of_base import NEVER, out_of_scope
-from nodes.state import Degraded, Reason, Sentence, State, Update
+from nodes.state import Degraded, Reason, State, Update
 from nodes.suggestions import suggestions
 from nodes.words import guess_language
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from nodes.findings import Evidence
 from nodes.parts import for_part, parts_of
-from nodes.state import Evidence, State
+from nodes.state import State
 from nodes.trust import trust
 
 

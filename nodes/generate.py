@@ -10,10 +10,11 @@ from nodes.citations import renumbered
 from nodes.context import DEFAULTS, Context
 from nodes.evidence import usable
 from nodes.fallback import or_fallback
+from nodes.findings import Evidence, Sentence
 from nodes.parts import covers, for_part, parts_of
 from nodes.ports import Draft, Generator
 from nodes.settle import Settled, settle
-from nodes.state import Degraded, Evidence, Sentence, State, Update
+from nodes.state import Degraded, State, Update
 from nodes.strips import Refined, refined
 
 NODE = "generate"

@@ -8,10 +8,11 @@ from langgraph.runtime import Runtime
 from ingest.documents import Candidate
 from nodes.context import DEFAULTS, Context
 from nodes.fallback import or_fallback
+from nodes.findings import Evidence, Grade
 from nodes.instructions import instruction_spans
 from nodes.parts import parts_of
 from nodes.ports import GradedPassages, Grader
-from nodes.state import Degraded, Evidence, Grade, State, Update
+from nodes.state import Degraded, State, Update
 
 
 async def grade_documents(state: State, runtime: Runtime[Context], *, grader: Grader) -> Update:

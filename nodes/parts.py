@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from nodes.answer_type import expected_type, holds_type
-from nodes.state import Evidence, Query, Sentence
+from nodes.findings import Evidence, Sentence
+from nodes.state import Query
 from nodes.words import content_words, guess_language, stem, stems, words
 
 SEVERAL = re.compile(

@@ -8,7 +8,8 @@ from ingest.documents import Candidate, Chunk
 from ingest.filters import Filters
 from ingest.fusion import Fusion
 from ingest.scope import Scope
-from nodes.state import Evidence, Grade, Rejected, Sentence, Support, Turn
+from nodes.findings import Evidence, Grade, Rejected, Sentence, Support
+from nodes.state import Turn
 
 
 class Retriever(Protocol):

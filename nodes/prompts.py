@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
+from nodes.findings import Rejected
 from nodes.instructions import without_orders
-from nodes.state import Rejected, Turn
+from nodes.state import Turn
 
 PROMPT_VERSION = "3"
 """Grows with every change of a prompt; the trace has it."""

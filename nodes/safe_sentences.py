@@ -2,9 +2,9 @@
 
 import re
 
+from nodes.findings import Citation, Sentence
 from nodes.instructions import is_instruction
 from nodes.ports import Sources
-from nodes.state import Citation, Sentence
 
 AROUND = 1_200
 """Code points on each side of a quote that count as its passage: about a chunk."""

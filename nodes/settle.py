@@ -9,7 +9,7 @@ from ingest.documents import Candidate
 from nodes.answer_values import stated_values
 from nodes.citations import cite, named, note_of, renumbered
 from nodes.conflicts import Statement, agree, contradict, newer, same_title, sources
-from nodes.state import Evidence, Sentence
+from nodes.findings import Evidence, Sentence
 from nodes.trust import trust
 
 NEAR = 4.5

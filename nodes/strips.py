@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ingest.sentences import sentence_spans
-from nodes.state import Evidence, Stated
+from nodes.findings import Evidence, Stated
 
 LONGEST = 3
 """Sentences of a strip, at most."""

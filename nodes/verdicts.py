@@ -8,9 +8,10 @@ from nodes.citations import citations_problem
 from nodes.confidence import support_needed
 from nodes.context import Context
 from nodes.evidence import has_correct
+from nodes.findings import ClaimVerdict, Rejected, Sentence, Support
 from nodes.ports import GroundingChecker, Sources, SourceTexts, StagedChecker
 from nodes.safe_sentences import unsafe
-from nodes.state import ClaimVerdict, Rejected, Sentence, State, Support
+from nodes.state import State
 from nodes.web_search import WEB_REVISION
 
 STRICT = 0.9

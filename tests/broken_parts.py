@@ -11,8 +11,9 @@ from ingest.documents import Candidate
 from ingest.sentences import sentence_spans
 from nodes.citations import cite
 from nodes.context import Context
+from nodes.findings import Evidence, Grade, Sentence, Stated, Support
 from nodes.ports import Draft, GradedPassages, Sources
-from nodes.state import Evidence, Grade, Sentence, State, Stated, Support, Update
+from nodes.state import State, Update
 
 
 class Reversed:

@@ -16,8 +16,8 @@ from ingest.filters import Filters
 from ingest.passage_vectors import PassageVectors
 from ingest.ports import Encoded, Vector
 from ingest.scope import Scope
+from nodes.findings import Citation, Evidence, Grade, Rejected, Sentence, Support
 from nodes.ports import Draft, GradedPassages, Sources, WebResult
-from nodes.state import Citation, Evidence, Grade, Rejected, Sentence, Support
 
 WORD = re.compile(r"\w+")
 

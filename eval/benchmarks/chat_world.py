@@ -14,8 +14,8 @@ from typing import Any
 
 from ingest.documents import Candidate, Chunk
 from ingest.scope import Scope
+from nodes.findings import Evidence, Grade, Sentence, Support
 from nodes.ports import Draft, GradedPassages, Sources, WebResult
-from nodes.state import Evidence, Grade, Sentence, Support
 
 CALL_S = 0.2
 

@@ -20,8 +20,8 @@ from graph.services import Services
 from ingest.documents import Candidate, Chunk, quote_sha256
 from ingest.scope import Scope
 from nodes.context import Context
+from nodes.findings import Citation, Evidence, Grade, Sentence, Support
 from nodes.ports import Draft, GradedPassages, Sources, WebResult
-from nodes.state import Citation, Evidence, Grade, Sentence, Support
 
 CANDIDATES = 50
 CHARACTERS = 800

@@ -23,7 +23,8 @@ from graph.compose import Service, open_graph
 from graph.runner import Ask
 from graph.settings import GraphSettings
 from nodes.evidence import usable
-from nodes.state import Evidence, State
+from nodes.findings import Evidence
+from nodes.state import State
 from nodes.strips import refined
 
 

@@ -11,8 +11,8 @@ from ingest.errors import ServiceError
 from ingest.sentences import sentence_spans
 from nodes import prompts
 from nodes.citations import cite, named, note_of, renumbered
+from nodes.findings import Citation, Evidence, Rejected, Sentence
 from nodes.ports import Draft, Generator
-from nodes.state import Citation, Evidence, Rejected, Sentence
 from nodes.words import content_words
 
 CITED = re.compile(r"\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")

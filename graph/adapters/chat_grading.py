@@ -8,8 +8,8 @@ from graph.adapters.chat_model import ChatModel, NoVerdict
 from ingest.documents import Candidate
 from ingest.errors import ServiceError
 from nodes import prompts
+from nodes.findings import Grade, Verdict
 from nodes.ports import GradedPassages, Grader
-from nodes.state import Grade, Verdict
 
 SURE_NO = 0.25
 """Log-prob mode: below it a passage is incorrect, from SURE_YES correct, between them ambiguous."""

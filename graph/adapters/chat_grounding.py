@@ -12,8 +12,8 @@ from graph.adapters.claim_source import AROUND
 from graph.adapters.grounding import quoted_or_wrong
 from ingest.errors import ServiceError
 from nodes import prompts
+from nodes.findings import Citation, Sentence, Support
 from nodes.ports import Sources
-from nodes.state import Citation, Sentence, Support
 from nodes.words import literals
 
 SUPPORTED = 0.5

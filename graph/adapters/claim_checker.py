@@ -7,8 +7,8 @@ from graph.adapters.claim_scorer import Claim, ClaimScore, ClaimScorer
 from graph.adapters.claim_source import cited_parts
 from graph.adapters.grounding import quoted_or_wrong
 from graph.services import Loading
+from nodes.findings import ClaimVerdict, Sentence, Support
 from nodes.ports import GroundingChecker, Sources
-from nodes.state import ClaimVerdict, Sentence, Support
 
 UNCLEAR = "it is not clear that the passages it cites say this"
 UNSAID = "the passages it cites do not say this"

@@ -11,7 +11,7 @@ from graph.adapters.claim_rules import Signs, objection, rule_signs
 from graph.adapters.claim_signs import ClaimSigns, Passage, claim_signs, window_by_words
 from graph.adapters.claim_source import Part, pieces
 from ingest.ports import Embedder, Encoded
-from nodes.state import SourceSpan
+from nodes.findings import SourceSpan
 
 UNKNOWN = 0.5
 KEPT = 64

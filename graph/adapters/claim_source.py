@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ingest.documents import Block, LoadedDocument
 from ingest.pieces import CountTokens
 from ingest.splitter import split
+from nodes.findings import Sentence
 from nodes.ports import Sources
-from nodes.state import Sentence
 
 AROUND = 600
 """Code points of the document on each side of a quote that are read with it."""

@@ -9,8 +9,8 @@ from graph.adapters.grading import tellable
 from ingest.documents import Candidate
 from nodes.citations import cite, note_of
 from nodes.conflicts import Statement, contradict
+from nodes.findings import Evidence, Rejected, Sentence, Stated
 from nodes.ports import Draft
-from nodes.state import Evidence, Rejected, Sentence, Stated
 from nodes.trust import trust
 from nodes.words import content_words, literals
 

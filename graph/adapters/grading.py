@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from graph.adapters.answer_scorer import AnswerScorer, ScoredPassage
 from ingest.documents import Candidate
+from nodes.findings import Grade, Stated, Verdict
 from nodes.ports import GradedPassages
-from nodes.state import Grade, Stated, Verdict
 
 AT_BEST = "passages are ambiguous at best"
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from nodes.citations import citations_problem
+from nodes.findings import Sentence, SourceSpan, Support
 from nodes.ports import GroundingChecker, Sources
-from nodes.state import Sentence, SourceSpan, Support
 
 
 @runtime_checkable

@@ -7,8 +7,8 @@ import pytest
 from graph.adapters.chat_grounding import ChatGroundingChecker
 from graph.adapters.claim_checker import Bands, SentenceChecker
 from graph.adapters.claim_scorer import Claim, ClaimScore
+from nodes.findings import Sentence
 from nodes.ports import Sources, StagedChecker
-from nodes.state import Sentence
 from tests.chat_runs import chat_model
 from tests.fake_chat import FakeChat
 from tests.fakes import a_chunk, a_citation

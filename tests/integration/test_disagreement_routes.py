@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from ingest.documents import Candidate
+from nodes.findings import Stated
 from nodes.ports import GradedPassages
-from nodes.state import State, Stated
+from nodes.state import State
 from tests.fakes import FakeGrader, FakeIndex, a_candidate, a_chunk, a_grade
 from tests.runs import ports, route, run
 

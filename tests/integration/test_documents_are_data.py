@@ -16,8 +16,8 @@ from ingest.documents import Candidate
 from ingest.scope import LOCAL
 from nodes.citations import cite
 from nodes.context import Context
+from nodes.findings import Sentence, Support
 from nodes.ports import Draft
-from nodes.state import Sentence, Support
 from tests.fakes import FakeGrader, FakeIndex, HashingEmbedder, a_chunk
 from tests.runs import ports, run
 

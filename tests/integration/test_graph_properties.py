@@ -15,8 +15,9 @@ from graph.services import Services
 from ingest.errors import DependencyError, DependencyTimeout, ServiceError
 from nodes.citations import citations_problem
 from nodes.context import Context
+from nodes.findings import Grade, Sentence, Support
 from nodes.ports import Draft, GradedPassages, Sources, WebResult
-from nodes.state import Grade, Outcome, Reason, Sentence, State, Support, Turn
+from nodes.state import Outcome, Reason, State, Turn
 from tests.fakes import (
     FakeChecker,
     FakeGrader,

@@ -8,9 +8,10 @@ import pytest
 
 from ingest.errors import DependencyError, DependencyTimeout
 from ingest.filters import Condition, Filters
+from nodes.findings import Grade
 from nodes.plan_queries import NOT_CURRENT
 from nodes.ports import GradedPassages, WebResult
-from nodes.state import Grade, State, Turn
+from nodes.state import State, Turn
 from tests.fakes import (
     FakeChecker,
     FakeGrader,
@@ -215,7 +216,7 @@ async def test_ambiguous_evidence_needs_stronger_support() -> None:
 
 
 def a_support(text: str, probability: float) -> Any:
-    from nodes.state import Support
+    from nodes.findings import Support
 
     return Support(text, "supported", probability)
 

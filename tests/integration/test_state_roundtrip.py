@@ -14,23 +14,18 @@ from graph.adapters.checkpoints import plain_serializer
 from graph.builder import build, recursion_limit
 from ingest.filters import Condition, Filters
 from nodes.context import Context
-from nodes.ports import WebResult
-from nodes.state import (
-    GIVEN,
-    Degraded,
+from nodes.findings import (
+    Citation,
     Evidence,
-    Query,
+    Grade,
     Rejected,
     Sentence,
     SourceSpan,
-    Spent,
-    State,
     Stated,
     Support,
-    TraceEntry,
-    Turn,
-    begun,
 )
+from nodes.ports import WebResult
+from nodes.state import GIVEN, Degraded, Query, Spent, State, TraceEntry, Turn, begun
 from tests.fakes import FakeGrader, FakeWeb, a_candidate, a_citation, a_grade
 from tests.runs import QUESTION, ports
 
@@ -92,6 +87,19 @@ def test_every_field_survives_the_serializer(caplog: pytest.LogCaptureFixture) -
             assert serializer.loads_typed(serializer.dumps_typed(value)) == value, field.name
         assert serializer.loads_typed(serializer.dumps_typed(FULL.trace)) == FULL.trace
     assert caplog.records == []
+
+
+def test_a_checkpoint_is_read_whose_types_stood_in_another_module(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for moved in (Citation, Evidence, Grade, Rejected, Sentence, SourceSpan, Stated, Support):
+        monkeypatch.setattr(moved, "__module__", "nodes.state")
+    serializer = plain_serializer()
+    written = {name: serializer.dumps_typed(value) for name, value in vars(FULL).items()}
+    monkeypatch.undo()
+    read = {name: serializer.loads_typed(value) for name, value in written.items()}
+    assert isinstance(read["draft"][0], dict)
+    assert State(**read) == FULL
 
 
 def test_every_field_survives_json() -> None:

@@ -12,8 +12,9 @@ from graph.services import Services
 from ingest.errors import DependencyError
 from nodes.check_grounding import answers, shown
 from nodes.context import Context
+from nodes.findings import Sentence, Support
 from nodes.ports import Draft
-from nodes.state import Sentence, State, Support
+from nodes.state import State
 from tests.fakes import FakeGrader, FakeIndex, QuotingGenerator, Staged, a_candidate
 from tests.runs import QUESTION, Told, kinds, ports, route, told_through
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from nodes.findings import Evidence, Stated
 from nodes.ports import Draft, GradedPassages
-from nodes.state import Evidence, Stated
 from tests.fakes import FakeGrader, FakeIndex, QuotingGenerator, a_candidate, a_grade
 from tests.runs import ports, run
 

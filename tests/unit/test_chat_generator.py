@@ -8,8 +8,8 @@ import pytest
 from graph.adapters.chat_generator import ChatGenerator, sentences_of
 from ingest.documents import Candidate
 from ingest.errors import DependencyError
+from nodes.findings import Evidence, Rejected, Sentence, Stated
 from nodes.ports import Draft
-from nodes.state import Evidence, Rejected, Sentence, Stated
 from tests.chat_runs import chat_model
 from tests.fake_chat import FakeChat
 from tests.fakes import QuotingGenerator, a_candidate, a_chunk, a_grade

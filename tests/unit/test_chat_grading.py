@@ -7,8 +7,8 @@ import pytest
 
 from graph.adapters.chat_grading import ChatGrader
 from ingest.documents import Candidate
+from nodes.findings import Grade, Stated
 from nodes.ports import GradedPassages
-from nodes.state import Grade, Stated
 from tests.chat_runs import chat_model
 from tests.fake_chat import FakeChat, Reply
 from tests.fakes import FakeGrader, a_candidate

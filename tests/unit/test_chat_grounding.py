@@ -7,8 +7,8 @@ import pytest
 from graph.adapters.chat_grounding import ChatGroundingChecker
 from graph.adapters.chat_model import NoVerdict
 from ingest.errors import DependencyError
+from nodes.findings import Sentence, Support
 from nodes.ports import Sources
-from nodes.state import Sentence, Support
 from tests.chat_runs import chat_model
 from tests.fake_chat import FakeChat, Fault, Reply
 from tests.fakes import a_chunk, a_citation

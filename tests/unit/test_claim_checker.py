@@ -15,8 +15,8 @@ from graph.adapters.claim_source import AROUND, cited_parts
 from graph.checking import open_checker
 from graph.settings import GroundingSettings
 from ingest.errors import ConfigurationError, DependencyError
+from nodes.findings import Sentence, SourceSpan, Support
 from nodes.ports import Sources
-from nodes.state import Sentence, SourceSpan, Support
 from tests.fakes import FakeChecker, HashingEmbedder, a_chunk, a_citation
 
 TEXT = "Refunds are issued within fourteen days of cancellation."

@@ -8,7 +8,8 @@ import pytest
 from ingest.documents import Candidate
 from nodes.clarify import choices, clarify, should_ask_back
 from nodes.context import Context
-from nodes.state import Evidence, Grade, State, Turn, Verdict
+from nodes.findings import Evidence, Grade, Verdict
+from nodes.state import State, Turn
 from tests.fakes import a_chunk
 
 RUNTIME: Any = SimpleNamespace(context=Context())

@@ -12,7 +12,8 @@ from graph.adapters.fitted_confidence import ConfidenceFile, load_confidence
 from nodes.confidence import NAMES, confidence_signs, support_needed, too_unsure
 from nodes.context import Context
 from nodes.estimate_confidence import estimate_confidence
-from nodes.state import Evidence, Grade, Sentence, State
+from nodes.findings import Evidence, Grade, Sentence
+from nodes.state import State
 from tests.fakes import a_candidate, a_citation
 
 CHANCE = st.floats(0, 1)

@@ -11,7 +11,8 @@ from ingest.errors import DependencyError
 from ingest.scope import Scope
 from nodes.context import Context
 from nodes.decline import TEXTS, decline
-from nodes.state import Reason, Sentence, State
+from nodes.findings import Sentence
+from nodes.state import Reason, State
 from tests.fakes import a_chunk, a_citation
 
 LATE = {"started_at": time.time() - 100}

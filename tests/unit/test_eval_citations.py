@@ -10,7 +10,7 @@ from ingest.documents import quote_sha256
 from ingest.ports import DocumentRecord
 from ingest.scope import LOCAL, Scope
 from nodes.citations import said
-from nodes.state import Citation, Sentence
+from nodes.findings import Citation, Sentence
 from tests.fakes import a_chunk, a_citation
 
 TEXT = "Refunds are paid within five days. Postage of 5 euros is not paid."

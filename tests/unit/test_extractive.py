@@ -8,8 +8,8 @@ from graph.adapters.extractive import ExtractiveGenerator
 from graph.adapters.grounding import QuoteChecker
 from graph.adapters.token_vectors import TokenVectors
 from ingest.documents import Candidate
+from nodes.findings import Evidence, Rejected, Sentence
 from nodes.ports import Draft, Sources
-from nodes.state import Evidence, Rejected, Sentence
 from tests.fakes import HashingEmbedder, a_chunk, a_grade
 
 COVERAGE = AnswerModel(

@@ -10,8 +10,8 @@ from graph.adapters.grading import CalibratedGrader
 from graph.adapters.token_vectors import TokenVectors
 from ingest.errors import DependencyError
 from ingest.ports import Encoded
+from nodes.findings import Verdict
 from nodes.ports import GradedPassages
-from nodes.state import Verdict
 from tests.fakes import HashingEmbedder, a_candidate
 from tests.unit.test_extractive import COVERAGE, QUESTION
 

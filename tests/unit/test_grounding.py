@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from graph.adapters.grounding import QuoteChecker
 from ingest.documents import quote_sha256
 from nodes.citations import citation_fault, citation_problem, citations_problem, renumbered
+from nodes.findings import Sentence
 from nodes.ports import Sources
-from nodes.state import Sentence
 from tests.fakes import a_chunk, a_citation
 
 TEXT = "Größe 🗂 zählt. Refunds take five days. The end."

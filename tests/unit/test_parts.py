@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodes.evidence import enough, usable
+from nodes.findings import Evidence, Sentence
 from nodes.parts import MOST, covers, for_part, not_found, split, unanswered
-from nodes.state import Evidence, Query, Sentence, State
+from nodes.state import Query, State
 from tests.fakes import a_candidate, a_grade
 
 ONE, TWO = "How long do refunds take?", "Who is the head of the choir?"

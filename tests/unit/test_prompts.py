@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from nodes import prompts
 from nodes.contextualize_question import contextualize_question
+from nodes.findings import Rejected
 from nodes.rewrite_query import rewrite_query
-from nodes.state import Query, Rejected, State, Turn
+from nodes.state import Query, State, Turn
 from nodes.words import literals
 
 RUNTIME: Any = None

@@ -37,7 +37,8 @@ from ingest.ports import Encoded
 from ingest.sentences import sentence_spans
 from nodes.evidence import usable
 from nodes.fallback import or_fallback
-from nodes.state import Evidence, State
+from nodes.findings import Evidence
+from nodes.state import State
 from tests.corpus import OpenCorpus, open_corpus
 from tests.fakes import HashingEmbedder, a_candidate, a_chunk, a_grade
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from nodes.findings import Evidence
 from nodes.rewrite_query import LADDER, MAX_KEYWORDS, rewrite_query
-from nodes.state import Evidence, Query, State
+from nodes.state import Query, State
 from nodes.words import guess_language, literals
 from tests.fakes import a_candidate, a_grade
 

@@ -17,7 +17,8 @@ from graph.routing import (
     after_web_search,
 )
 from nodes.context import Context
-from nodes.state import Evidence, Sentence, Spent, State
+from nodes.findings import Evidence, Sentence
+from nodes.state import Spent, State
 from tests.fakes import a_candidate, a_grade
 
 CORRECT = Evidence(a_candidate("a"), a_grade("correct"), 0)

@@ -7,9 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ingest.documents import quote_sha256
+from nodes.findings import Citation, Sentence
 from nodes.ports import Sources
 from nodes.safe_sentences import AROUND, addresses, plain, unsafe
-from nodes.state import Citation, Sentence
 
 PASSAGE = (
     "Write to help@example.org or see https://www.example.org/docs/a?b=1, or call +49 (89) 123 456."

@@ -17,7 +17,8 @@ from graph.runner import Ask
 from graph.settings import GraphSettings
 from ingest.errors import ConfigurationError
 from ingest.scope import LOCAL
-from nodes.state import Degraded, Reason, Sentence, State, TraceEntry
+from nodes.findings import Sentence
+from nodes.state import Degraded, Reason, State, TraceEntry
 from tests.corpus import BASE, open_corpus
 from tests.fakes import HashingEmbedder, a_chunk, a_citation
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from ingest.documents import Candidate
 from nodes.citations import cite
+from nodes.findings import Evidence, Grade, Sentence, Stated
 from nodes.settle import DISAGREE, Settled, settle
-from nodes.state import Evidence, Grade, Sentence, Stated
 from tests.fakes import a_chunk
 
 QUESTION = "How long do refunds take?"

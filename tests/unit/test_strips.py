@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.sentences import sentence_spans
-from nodes.state import Evidence, Stated
+from nodes.findings import Evidence, Stated
 from nodes.strips import LONGEST, refined, strips_of
 from tests.fakes import a_candidate, a_grade
 

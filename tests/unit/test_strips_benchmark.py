@@ -6,7 +6,7 @@ import pytest
 
 from eval.benchmarks.strips import counted
 from eval.golden import GoldenQuestion
-from nodes.state import Evidence, Stated
+from nodes.findings import Evidence, Stated
 from tests.fakes import a_candidate, a_grade
 
 

@@ -8,7 +8,8 @@ from graph.adapters.extractive import Told, choose
 from ingest.documents import Candidate
 from ingest.loaders import load_bytes
 from nodes.evidence import usable
-from nodes.state import Evidence, State, Stated
+from nodes.findings import Evidence, Stated
+from nodes.state import State
 from nodes.trust import trust
 from tests.fakes import a_chunk, a_grade
 
