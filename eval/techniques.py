@@ -58,6 +58,18 @@ TECHNIQUES = (
         "Questions with several conditions; off, the order of retrieval stays.",
     ),
     Technique(
+        "collapse", *_one("rerank", "collapse", True, False), "search",
+        "Bases that hold the same text many times; every copy is cited.",
+    ),
+    Technique(
+        "per-document", *_one("rerank", "per_document", 2, None), "search",
+        "Questions that need several documents; on, two passages of each come first.",
+    ),
+    Technique(
+        "mmr", *_one("rerank", "mmr", 0.7, 1.0), "search",
+        "Questions that need several sides of a topic; costs where one passage answers.",
+    ),
+    Technique(
         "grading", {"grade": {"upper": None, "lower": None}}, {"grade": {"upper": 0, "lower": 0}},
         "run", "Where a wrong answer costs more than none; off, every passage counts.",
     ),

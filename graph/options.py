@@ -13,7 +13,7 @@ from nodes.context import Context
 
 AT_MOST = ("rewrites", "chat_calls", "tokens", "deadline_s", "candidates", "keep", "sentences")
 AT_LEAST = ("upper", "lower", "min_confidence")
-FREE = ("fusion", "exact", "strips", "web", "clarify")
+FREE = ("fusion", "exact", "collapse", "per_document", "mmr", "strips", "web", "clarify")
 
 
 def tightened(
@@ -53,6 +53,9 @@ def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) 
         fusion=settings.retrieve.fusion,
         exact=settings.retrieve.exact,
         keep=settings.rerank.keep,
+        collapse=settings.rerank.collapse,
+        per_document=settings.rerank.per_document,
+        mmr=settings.rerank.mmr,
         upper=settings.grade.upper,
         lower=settings.grade.lower,
         min_confidence=settings.answer.confidence,

@@ -26,6 +26,13 @@ class RerankSettings(Section):
     depth: int = Field(50, ge=1, le=400, description="Candidates that a cross-encoder reads.")
     """It reads each one for each question, where late interaction keeps what it has read."""
     keep: int = Field(5, ge=1, le=20, description="Candidates graded in a loop.")
+    collapse: bool = Field(False, description="Near duplicates count once, all are cited.")
+    per_document: int | None = Field(
+        None, ge=1, le=20, description="Candidates of one document that come first; None: all."
+    )
+    mmr: float = Field(
+        1.0, ge=0, le=1, description="Weight of relevance against being new; 1: relevance alone."
+    )
     weight: float = Field(1 / 3, ge=0, le=1, description="Share of late interaction in the order.")
     cache_mb: int = Field(512, ge=1, description="Token vectors kept in memory, in MB.")
 

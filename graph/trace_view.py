@@ -68,6 +68,10 @@ def _retrieve(summary: Entry) -> Iterator[Line]:
 
 
 def _rerank(summary: Entry) -> Iterator[Line]:
+    if summary.get("collapsed"):
+        yield f"{summary['collapsed']} near duplicates, cited with what stands for them", ""
+    if summary.get("moved"):
+        yield f"{summary['moved']} moved, so that others come before the same again", ""
     yield from _top(summary)
 
 

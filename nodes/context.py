@@ -21,6 +21,13 @@ class Context(BaseModel):
     keep: int = Field(5, ge=1, le=20, description="Candidates that are graded in a loop.")
     fusion: Fusion = Field("blend", description="How the arms are merged, or which one searches.")
     exact: bool = Field(False, description="Search without the approximate index.")
+    collapse: bool = Field(False, description="Near duplicates count once, all are cited.")
+    per_document: int | None = Field(
+        None, ge=1, le=20, description="Candidates of one document that come first; None: all."
+    )
+    mmr: float = Field(
+        1.0, ge=0, le=1, description="Weight of relevance against being new; 1: relevance alone."
+    )
     upper: float | None = Field(
         None, ge=0, le=1, description="Graded correct from here; None: the calibration's own."
     )

@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 
 from nodes.citations import renumbered
 from nodes.context import DEFAULTS, Context
+from nodes.copies import with_copies
 from nodes.evidence import usable
 from nodes.fallback import or_fallback
 from nodes.findings import Evidence, Sentence
@@ -51,7 +52,7 @@ async def generate(state: State, runtime: Runtime[Context], *, generator: Genera
     before = state.reservations if state.kept else []
     notes = [Degraded(NODE, d.kind, d.degraded, "") for d in written.drafts if d.degraded]
     return {
-        "draft": written.sentences,
+        "draft": with_copies(written.sentences, state.copies, beside=state.kept),
         "reservations": [*dict.fromkeys([*before, *filter(None, [disagreement])])],
         "degraded": [*dict.fromkeys([*state.degraded, *faults, *notes])],
         "summary": {

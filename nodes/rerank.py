@@ -3,7 +3,8 @@
 from langgraph.runtime import Runtime
 
 from ingest.documents import Candidate
-from nodes.context import Context
+from nodes.context import DEFAULTS, Context
+from nodes.diversify import Diversified, diversified
 from nodes.fallback import or_fallback
 from nodes.ports import Reranker
 from nodes.state import State, Update
@@ -17,6 +18,13 @@ async def rerank(state: State, runtime: Runtime[Context], *, reranker: Reranker)
         node="rerank",
         fallback="order of retrieval",
     )
+    context = runtime.context or DEFAULTS
+    varied, more_faults = await or_fallback(
+        _diversified(ordered, context),
+        Diversified(ordered),
+        node="rerank",
+        fallback="order of the reranker",
+    )
     top = [
         {
             "chunk_id": c.chunk.chunk_id,
@@ -24,13 +32,27 @@ async def rerank(state: State, runtime: Runtime[Context], *, reranker: Reranker)
             "heading": c.chunk.heading,
             "rerank": round(c.scores.get("rerank", c.scores.get("fused", 0.0)), 4),
         }
-        for c in ordered[:5]
+        for c in varied.candidates[:5]
     ]
     return {
-        "candidates": ordered,
-        "degraded": [*state.degraded, *faults],
-        "summary": {"candidates": len(ordered), "top": top},
+        "candidates": varied.candidates,
+        "copies": state.copies | varied.copies,
+        "degraded": [*state.degraded, *faults, *more_faults],
+        "summary": {"candidates": len(varied.candidates), "top": top} | _told(varied),
     }
+
+
+async def _diversified(ordered: list[Candidate], context: Context) -> Diversified:
+    return diversified(
+        ordered, collapse=context.collapse, per_document=context.per_document, mmr=context.mmr
+    )
+
+
+def _told(varied: Diversified) -> dict[str, int]:
+    """What was changed, where anything was."""
+    collapsed = sum(len(copies) for copies in varied.copies.values())
+    said = {"collapsed": collapsed, "moved": varied.moved}
+    return {name: n for name, n in said.items() if n}
 
 
 async def _reranked(

@@ -81,6 +81,7 @@ class State:
     queries: every query of every loop, the newest loop last.
     candidates: what the last search found, best first.
     graded: a grade for each chunk id that was graded in any loop.
+    copies: near duplicates that a candidate stands for, by its chunk id.
     evidence: graded correct or ambiguous in any loop, best first.
     instructions: chunk ids of graded passages that hold orders to a model; those are not told.
     new_chunks: how many candidates of the last search had not been graded before.
@@ -103,6 +104,7 @@ class State:
     wide: bool = False
     candidates: list[Candidate] = field(default_factory=list)
     candidates_seen: list[str] = field(default_factory=list)
+    copies: dict[str, list[Candidate]] = field(default_factory=dict)
     graded: dict[str, Grade] = field(default_factory=dict)
     evidence: list[Evidence] = field(default_factory=list)
     instructions: list[str] = field(default_factory=list)
@@ -154,6 +156,7 @@ class Update(TypedDict, total=False):
     wide: bool
     candidates: list[Candidate]
     candidates_seen: list[str]
+    copies: dict[str, list[Candidate]]
     graded: dict[str, Grade]
     evidence: list[Evidence]
     instructions: list[str]
@@ -181,6 +184,8 @@ class Update(TypedDict, total=False):
 def _items(name: str, value: Any) -> Iterable[Any]:
     if name == "graded":
         return value.values()  # type: ignore[no-any-return]
+    if name == "copies":
+        return [copy for copies in value.values() for copy in copies]
     return value if isinstance(value, list) else [value]
 
 

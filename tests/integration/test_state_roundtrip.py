@@ -43,6 +43,7 @@ FULL = State(
     wide=True,
     candidates=[CANDIDATE],
     candidates_seen=["a"],
+    copies={"a": [CANDIDATE]},
     graded={
         "a": dataclasses.replace(
             a_grade("correct"), signs={"dense": 0.5}, sentences=[Stated(0, 4, 0.5)]

@@ -1,0 +1,122 @@
+"""Other passages instead of the same again: near duplicates collapsed, few of one document, MMR."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ingest.documents import Candidate
+from nodes.words import content_words
+
+POOL = 30
+"""Candidates that MMR orders; the others stay behind them."""
+
+WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Diversified:
+    """Candidates in their new order, and what stands for which: near duplicates by chunk id."""
+
+    candidates: list[Candidate]
+    copies: dict[str, list[Candidate]] = field(default_factory=dict)
+    moved: int = 0
+
+
+def diversified(
+    candidates: Sequence[Candidate], *, collapse: bool, per_document: int | None, mmr: float
+) -> Diversified:
+    """`per_document` candidates of each document come first, the others after all of those; `mmr`
+    is the weight of relevance in [0, 1], 1 for the order as it is."""
+    first, copies = _collapsed(candidates) if collapse else (list(candidates), {})
+    order = first
+    if per_document is not None:
+        order = _few_of_each(order, per_document)
+    if mmr < 1 and order:
+        pool, rest = order[:POOL], order[POOL:]
+        texts = [_terms(c.chunk.text) for c in pool]
+        similarity = [[_cosine(one, other) for other in texts] for one in texts]
+        order = [pool[i] for i in marginal([_relevance(c) for c in pool], similarity, mmr)] + rest
+    moved = sum(a is not b for a, b in zip(first, order, strict=True))
+    return Diversified(order, copies, moved)
+
+
+def marginal(
+    relevance: Sequence[float], similarity: Sequence[Sequence[float]], weight: float
+) -> list[int]:
+    """Maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998): places in the order in
+    which weight * relevance - (1 - weight) * nearest of those before is highest; ties by place."""
+    left = list(range(len(relevance)))
+    order: list[int] = []
+    while left:
+        best = max(left, key=lambda i: (_margin(i, order, relevance, similarity, weight), -i))
+        order.append(best)
+        left.remove(best)
+    return order
+
+
+def stands_for(one: Candidate, other: Candidate) -> bool:
+    """Whether nothing is lost where `one` stands for `other`: its words hold all of the other's in
+    a row, whatever marks and spaces are between, and both are of the same standing.
+
+    A word that differs, such as a city or a number in a text that is copied otherwise, is another
+    statement.
+    """
+    ours, theirs = one.chunk, other.chunk
+    if any(ours.metadata.get(k) != theirs.metadata.get(k) for k in ("status", "version", "trust")):
+        return False
+    return bool(one.url) == bool(other.url) and _words(theirs.text) in _words(ours.text)
+
+
+def _collapsed(
+    candidates: Sequence[Candidate],
+) -> tuple[list[Candidate], dict[str, list[Candidate]]]:
+    """The best of each group, and the others of it by the chunk id of the best."""
+    kept: list[Candidate] = []
+    copies: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        better = next((one for one in kept if stands_for(one, candidate)), None)
+        if better is None:
+            kept.append(candidate)
+        else:
+            copies.setdefault(better.chunk.chunk_id, []).append(candidate)
+    return kept, copies
+
+
+def _few_of_each(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
+    seen: Counter[str] = Counter()
+    first: list[Candidate] = []
+    later: list[Candidate] = []
+    for candidate in candidates:
+        seen[candidate.chunk.document_id] += 1
+        (first if seen[candidate.chunk.document_id] <= most else later).append(candidate)
+    return first + later
+
+
+def _margin(
+    i: int,
+    before: Sequence[int],
+    relevance: Sequence[float],
+    similarity: Sequence[Sequence[float]],
+    weight: float,
+) -> float:
+    nearest = max((similarity[i][j] for j in before), default=0.0)
+    return weight * relevance[i] - (1 - weight) * nearest
+
+
+def _relevance(candidate: Candidate) -> float:
+    return candidate.scores.get("rerank", candidate.scores.get("fused", 0.0))
+
+
+def _terms(text: str) -> Counter[str]:
+    return Counter(content_words(text))
+
+
+def _cosine(one: Counter[str], other: Counter[str]) -> float:
+    norm = math.sqrt(sum(n * n for n in one.values()) * sum(n * n for n in other.values()))
+    return sum(n * other[word] for word, n in one.items()) / norm if norm else 0.0
+
+
+def _words(text: str) -> str:
+    return f" {' '.join(WORD.findall(text))} "
