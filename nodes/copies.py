@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ingest.documents import Candidate
 from nodes.citations import cite, renumbered
-from nodes.state import Citation, Sentence
+from nodes.findings import Citation, Sentence
 
 
 def with_copies(

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from ingest.documents import Candidate
 from nodes.copies import with_copies
 from nodes.diversify import diversified, marginal, stands_for
-from nodes.state import Sentence, State
+from nodes.findings import Sentence
+from nodes.state import State
 from tests.fakes import FakeGrader, FakeIndex, a_candidate, a_citation
 from tests.runs import kinds, ports, run
 
