@@ -40,7 +40,7 @@ def _correct(candidate: Candidate) -> Grade:
     return Grade("correct", 0.99, stated=[Stated(start, end, 0.99) for start, end in spans])
 
 
-async def nearest(state: State, runtime: Runtime[Context]) -> Update:
+async def nearest(state: State, runtime: Runtime[Context], **ports: Any) -> Update:
     """In the place of `decline`: the first sentence of the best candidate is the answer."""
     best = state.candidates[0]
     start, end = next(iter(sentence_spans(best.chunk.text)))

@@ -29,7 +29,7 @@ QUESTIONS = Path(__file__).parents[1] / "data" / "corrected_questions.jsonl"
 AT_LEAST = 8
 """Questions that the loops must turn from a refusal into a right answer."""
 
-NOTES = {"superseded": "(no longer current, from ", "draft": "(draft, from "}
+NOTES = {"superseded": "no longer current, from ", "draft": "draft, from "}
 
 
 pytestmark = pytest.mark.timeout(300)
@@ -121,13 +121,19 @@ def test_a_corrected_answer_has_used_a_loop(run: Run) -> None:
 
 
 def test_what_is_not_current_says_so(run: Run) -> None:
-    """One line of the answer is one sentence: its note, its quote, its number."""
+    """One line of the answer is one sentence: its note, its quote, its number. The note of what is
+    current tells of an older side alone."""
     for one in run.corrected:
         lines = one.answer.answer.splitlines()
         for line, citation in zip(lines, one.answer.citations, strict=True):
-            note = NOTES.get(one.documents[citation.document_id].status, citation.quote)
-            assert line.startswith(note), (one.question.id, line)
-            assert line.endswith(f"{citation.quote} [{citation.n}]"), (one.question.id, line)
+            told = f"{citation.quote} [{citation.n}]"
+            assert line.endswith(told), (one.question.id, line)
+            note = line.removesuffix(told)
+            said = NOTES.get(one.documents[citation.document_id].status)
+            if said is None:
+                assert not note or note.startswith("(newer than "), (one.question.id, line)
+            else:
+                assert note.startswith(f"({said}"), (one.question.id, line)
 
 
 @pytest.mark.asyncio(loop_scope="module")

@@ -200,10 +200,15 @@ BREAKS = {
         {RETRIEVED, WRONG, RECALL},
         answers=False,
     ),
-    "the grader lets everything pass": Break(
-        {"grader": lambda services: broken.Open()},
+    "the grader lets everything pass, and nothing doubts the draft": Break(
+        {"grader": lambda services: broken.Open(), "confidence": lambda services: None},
         {RECALL, WRONG},
         {RETRIEVED, RERANKED, VALIDITY},
+    ),
+    "the grader lets everything pass, and the confidence stops the run": Break(
+        {"grader": lambda services: broken.Open()},
+        {CORRECT},
+        {RETRIEVED, RERANKED, WRONG, RECALL},
     ),
     "citations point beside their words": Break(
         {"generator": lambda services: broken.Shifted(services.generator)},
@@ -244,7 +249,7 @@ def test_a_broken_part_fails_the_metric_that_says_so(
     replaced(case.parts)
     if not case.checked:
         replaced({"checker": lambda services: broken.Blind()})
-        monkeypatch.setattr("nodes.check_grounding.citations_problem", lambda *read: "")
+        monkeypatch.setattr("nodes.verdicts.citations_problem", lambda *read: "")
     assert handbook.run("broken")[0] == 0
     code, states = handbook.verdict("broken", WHOLE if case.answers else POLICY)
     assert code == 1
