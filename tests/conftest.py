@@ -13,6 +13,7 @@ from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 from tests.chat_runs import chat as chat
 from tests.fakes import HashingEmbedder
 from tests.local_chat import local_chat_url as local_chat_url
+from tests.postgres import Postgres, needed_binaries, postgres
 from tests.redis_server import RedisServer, program, redis_server
 
 # A slow example on a busy machine is no fault of the code.
@@ -48,6 +49,13 @@ def store_path(tmp_path: Path) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(dir=MEMORY, prefix="crag-test-") as folder:
         yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Postgres]:
+    """One server for a worker's tests, which take a database each; none of them stops it."""
+    with postgres(needed_binaries()) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
 
 STARTS_WITHIN_S = 60
 USER = "crag"
@@ -25,6 +26,14 @@ def binaries() -> Path | None:
         return Path(found).resolve().parent
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=_major)
     return debian[-1].parent if debian else None
+
+
+def needed_binaries() -> Path:
+    """Skips the test where there are none."""
+    found = binaries()
+    if found is None:
+        pytest.skip("no PostgreSQL server: install the package postgresql")
+    return found
 
 
 def _major(initdb: Path) -> float:

@@ -14,20 +14,10 @@ from api.adapters.postgres_keys import PostgresKeys
 from api.adapters.sqlite_keys import SqliteKeys
 from api.keys import Key, KeyStore, key_for, new_key, revoke, rotate, store_key
 from ingest.errors import DependencyError, InvalidRequest, NotFound
-from tests.postgres import Postgres, binaries, postgres
 
 WRITTEN = "crag_0123456789ab_{}"
 DAY = timedelta(days=1)
 Open = Callable[[], KeyStore]
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
-    bin = binaries()
-    if bin is None:
-        pytest.skip("no PostgreSQL server: install the package postgresql")
-    with postgres(bin) as running:
-        yield running
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -35,7 +25,7 @@ def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]
     """Opens the same keys again and again, as several processes do."""
     opened: list[KeyStore] = []
     if request.param == "postgres":
-        url = request.getfixturevalue("server").url
+        url = request.getfixturevalue("postgres_server").url
         with psycopg.connect(url) as db:
             db.execute("DROP TABLE IF EXISTS api_keys")
 
@@ -209,9 +199,7 @@ def test_a_file_that_was_taken_away_fails_closed(tmp_path: Path) -> None:
         key_for(store, told)
 
 
-def test_a_database_that_is_away_fails_closed(
-    server: Postgres, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_database_that_is_away_fails_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("api.adapters.postgres_keys.TIMEOUT_S", 1)
     store = PostgresKeys("postgresql:///none?host=/nowhere")
     with pytest.raises(DependencyError):

@@ -1,7 +1,7 @@
 """What every store of conversation threads must do: SQLite, and a real PostgreSQL."""
 
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -14,17 +14,7 @@ from graph.builder import build
 from graph.threads import DAY_S, Threads, checkpoint_id_at, sweep
 from nodes.context import Context
 from nodes.state import State, Turn
-from tests.postgres import Postgres, binaries, postgres
 from tests.runs import QUESTION, ports
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
-    bin = binaries()
-    if bin is None:
-        pytest.skip("no PostgreSQL server: install the package postgresql")
-    with postgres(bin) as running:
-        yield running
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -32,7 +22,7 @@ async def threads(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
     if request.param == "sqlite":
         opened: Any = sqlite_threads(tmp_path / "threads.sqlite")
     else:
-        opened = postgres_threads(request.getfixturevalue("server").new_database())
+        opened = postgres_threads(request.getfixturevalue("postgres_server").new_database())
     async with opened as store:
         yield store
 

@@ -3,7 +3,6 @@
 import asyncio
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -22,18 +21,9 @@ from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 from ingest.errors import ConfigurationError, DependencyError, NotFound
 from ingest.scope import LOCAL
 from tests.api_clients import client_of
-from tests.postgres import Postgres, binaries, postgres
+from tests.postgres import Postgres, needed_binaries, postgres
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
-    bin = binaries()
-    if bin is None:
-        pytest.skip("no PostgreSQL server: install the package postgresql")
-    with postgres(bin) as running:
-        yield running
 
 
 async def two(url: str, opened: AsyncExitStack) -> list[PostgresThreads]:
@@ -41,9 +31,9 @@ async def two(url: str, opened: AsyncExitStack) -> list[PostgresThreads]:
     return [await opened.enter_async_context(postgres_threads(url)) for _ in range(2)]
 
 
-async def test_two_processes_do_not_run_on_one_thread(server: Postgres) -> None:
+async def test_two_processes_do_not_run_on_one_thread(postgres_server: Postgres) -> None:
     async with AsyncExitStack() as opened:
-        here, there = await two(server.new_database(), opened)
+        here, there = await two(postgres_server.new_database(), opened)
         async with here.alone("local/a"):
             with pytest.raises(ThreadBusy):
                 async with there.alone("local/a"):
@@ -57,9 +47,9 @@ async def test_two_processes_do_not_run_on_one_thread(server: Postgres) -> None:
             pass
 
 
-async def test_a_cancelled_run_leaves_its_thread_free(server: Postgres) -> None:
+async def test_a_cancelled_run_leaves_its_thread_free(postgres_server: Postgres) -> None:
     async with AsyncExitStack() as opened:
-        here, there = await two(server.new_database(), opened)
+        here, there = await two(postgres_server.new_database(), opened)
 
         async def run() -> None:
             async with here.alone("a"):
@@ -74,8 +64,8 @@ async def test_a_cancelled_run_leaves_its_thread_free(server: Postgres) -> None:
                 pass
 
 
-async def test_a_process_that_is_killed_leaves_its_threads_free(server: Postgres) -> None:
-    url = server.new_database()
+async def test_a_process_that_is_killed_leaves_its_threads_free(postgres_server: Postgres) -> None:
+    url = postgres_server.new_database()
     code = (
         "import asyncio, sys\n"
         "from graph.adapters.postgres_threads import postgres_threads\n"
@@ -113,17 +103,14 @@ async def _until_free(threads: PostgresThreads) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_many_processes_set_the_tables_up_at_once(server: Postgres) -> None:
-    url = server.new_database()
+async def test_many_processes_set_the_tables_up_at_once(postgres_server: Postgres) -> None:
+    url = postgres_server.new_database()
     async with AsyncExitStack() as opened:
         await asyncio.gather(*(opened.enter_async_context(postgres_threads(url)) for _ in range(5)))
 
 
 async def test_goes_on_after_the_database_was_restarted(tmp_path: Path) -> None:
-    bin = binaries()
-    if bin is None:
-        pytest.skip("no PostgreSQL server: install the package postgresql")
-    with postgres(bin) as server:
+    with postgres(needed_binaries()) as server:
         async with postgres_threads(server.url) as threads:
             server.stop()
             with pytest.raises(DependencyError):
@@ -135,9 +122,9 @@ async def test_goes_on_after_the_database_was_restarted(tmp_path: Path) -> None:
 
 
 async def test_a_follow_up_on_another_replica_sees_what_was_said(
-    server: Postgres, store_path: Path
+    postgres_server: Postgres, store_path: Path
 ) -> None:
-    database = DatabaseSettings(url=SecretStr(server.new_database()))
+    database = DatabaseSettings(url=SecretStr(postgres_server.new_database()))
     async with AsyncExitStack() as opened:
         services = [
             await opened.enter_async_context(
@@ -161,7 +148,7 @@ async def test_a_follow_up_on_another_replica_sees_what_was_said(
 
 
 async def test_a_run_elsewhere_on_the_thread_is_a_409(
-    server: Postgres, store_path: Path, monkeypatch: pytest.MonkeyPatch
+    postgres_server: Postgres, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def loaded(*_: Any) -> list[Any]:
         """The embedder's weights take seconds; no question of this test is searched."""
@@ -169,7 +156,7 @@ async def test_a_run_elsewhere_on_the_thread_is_a_409(
 
     monkeypatch.setattr(SentenceTransformerEmbedder, "load", loaded)
     monkeypatch.setattr(SentenceTransformerEmbedder, "encode", loaded)
-    url = server.new_database()
+    url = postgres_server.new_database()
     settings = Settings(data_dir=store_path / "crag", database=DatabaseSettings(url=SecretStr(url)))
     asking = {"question": "Hello!", "knowledge_base": "kb", "thread_id": "t"}
     async with postgres_threads(url) as elsewhere, client_of(settings, open_graph) as client:
@@ -205,13 +192,15 @@ async def test_a_database_that_is_away_is_told_at_start_without_its_password(url
     assert "hidden-word" not in str(error.value)
 
 
-def test_doctor_tells_where_conversations_are_kept(server: Postgres, tmp_path: Path) -> None:
+def test_doctor_tells_where_conversations_are_kept(
+    postgres_server: Postgres, tmp_path: Path
+) -> None:
     def report(url: str | None) -> dict[str, Any]:
         database = DatabaseSettings(url=SecretStr(url) if url else None)
         return examine(Settings(data_dir=tmp_path / "crag", database=database))
 
     assert "Threads      SQLite, 30 days" in report_lines(report(None))
-    found = report(server.new_database())
+    found = report(postgres_server.new_database())
     assert "Threads      PostgreSQL, 30 days" in report_lines(found)
     assert found["problems"] == []
     (problem,) = report("postgresql://u:hidden-word@127.0.0.1:9/x")["problems"]
