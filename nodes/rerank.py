@@ -3,6 +3,7 @@
 from langgraph.runtime import Runtime
 
 from ingest.documents import Candidate
+from nodes.candidates import checked_candidates
 from nodes.context import DEFAULTS, Context
 from nodes.diversify import Diversified, diversified
 from nodes.fallback import or_fallback
@@ -58,8 +59,9 @@ def _told(varied: Diversified) -> dict[str, int]:
 async def _reranked(
     reranker: Reranker, question: str, candidates: list[Candidate]
 ) -> list[Candidate]:
-    """Each candidate once and no other; what the reranker left out comes last."""
+    """Each candidate once and no other; what the reranker left out comes last. Raises TypeError
+    where it gave no candidates."""
     before = {candidate.chunk.chunk_id: candidate for candidate in candidates}
-    ordered = await reranker.rerank(question, candidates)
+    ordered = checked_candidates(await reranker.rerank(question, candidates))
     after = {c.chunk.chunk_id: c for c in ordered if c.chunk.chunk_id in before}
     return list((after | {key: c for key, c in before.items() if key not in after}).values())

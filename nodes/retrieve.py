@@ -3,6 +3,7 @@
 from langgraph.runtime import Runtime
 
 from ingest.documents import Candidate
+from nodes.candidates import checked_candidates
 from nodes.context import DEFAULTS, Context
 from nodes.fallback import or_fallback
 from nodes.ports import Retriever
@@ -17,18 +18,8 @@ async def retrieve(state: State, runtime: Runtime[Context], *, index: Retriever)
     context = runtime.context or DEFAULTS
     loop = state.spent.rewrites
     queries = list(dict.fromkeys(q.text for q in state.queries if q.loop in (0, loop)))
-    filters = state.filters if state.wide else state.filters + state.derived_filters
     found, faults = await or_fallback(
-        index.search(
-            context.scope,
-            state.knowledge_base,
-            state.standalone,
-            queries,
-            limit=context.candidates * (WIDER if state.wide else 1),
-            filters=filters,
-            fusion=context.fusion,
-            exact=context.exact,
-        ),
+        _found(index, state, context, queries),
         None,
         node="retrieve",
         fallback="declined",
@@ -42,6 +33,22 @@ async def retrieve(state: State, runtime: Runtime[Context], *, index: Retriever)
         }
     seen = list(dict.fromkeys([*state.candidates_seen, *(c.chunk.chunk_id for c in found)]))
     return {"candidates": found, "candidates_seen": seen, "summary": _summary(queries, found)}
+
+
+async def _found(
+    index: Retriever, state: State, context: Context, queries: list[str]
+) -> list[Candidate]:
+    found = await index.search(
+        context.scope,
+        state.knowledge_base,
+        state.standalone,
+        queries,
+        limit=context.candidates * (WIDER if state.wide else 1),
+        filters=state.filters if state.wide else state.filters + state.derived_filters,
+        fusion=context.fusion,
+        exact=context.exact,
+    )
+    return checked_candidates(found)
 
 
 def _summary(queries: list[str], found: list[Candidate]) -> dict[str, object]:
