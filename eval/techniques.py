@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from graph.settings import GraphSettings
 from ingest.errors import ConfigurationError
+from nodes.context import DEFAULTS
 
 Overrides = Mapping[str, Mapping[str, Any]]
 """Settings by section, such as {"rerank": {"kind": "none"}}."""
@@ -78,7 +79,7 @@ TECHNIQUES = (
         "Questions in other words than the documents', and answers in superseded ones.",
     ),
     Technique(
-        "confidence-bar", *_one("answer", "confidence", 0.36, 0.0), "run",
+        "confidence-bar", *_one("answer", "confidence", DEFAULTS.min_confidence, 0.0), "run",
         "Where a wrong answer costs more than none; off, every draft that stands is told.",
     ),
     Technique(

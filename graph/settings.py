@@ -1,4 +1,5 @@
-"""Settings of the run: each a name, a unit and a reason."""
+"""Settings of the run: each a name, a unit and a reason. The defaults of what is an option of a
+run, too, stand in nodes/context.py."""
 
 from typing import Literal, Self
 
@@ -6,13 +7,14 @@ from pydantic import Field, SecretStr, model_validator
 
 from ingest.fusion import Fusion
 from ingest.settings import IndexSettings, Section
+from nodes.context import DEFAULTS
 
 
 class RetrieveSettings(Section):
-    candidates: int = Field(50, ge=1, le=200, description="Hits of each arm.")
-    fusion: Fusion = "blend"
+    candidates: int = Field(DEFAULTS.candidates, ge=1, le=200, description="Hits of each arm.")
+    fusion: Fusion = DEFAULTS.fusion
     """The min-max blend was ahead of RRF on both sets that eval/BENCHMARKS.md compares them on."""
-    exact: bool = Field(False, description="Search without the approximate index.")
+    exact: bool = Field(DEFAULTS.exact, description="Search without the approximate index.")
 
 
 class RerankSettings(Section):
@@ -25,13 +27,21 @@ class RerankSettings(Section):
     max_length: int = Field(512, ge=16, description="Tokens of a pair; longer ones are cut.")
     depth: int = Field(50, ge=1, le=400, description="Candidates that a cross-encoder reads.")
     """It reads each one for each question, where late interaction keeps what it has read."""
-    keep: int = Field(5, ge=1, le=20, description="Candidates graded in a loop.")
-    collapse: bool = Field(False, description="Near duplicates count once, all are cited.")
+    keep: int = Field(DEFAULTS.keep, ge=1, le=20, description="Candidates graded in a loop.")
+    collapse: bool = Field(
+        DEFAULTS.collapse, description="Near duplicates count once, all are cited."
+    )
     per_document: int | None = Field(
-        None, ge=1, le=20, description="Candidates of one document that come first; None: all."
+        DEFAULTS.per_document,
+        ge=1,
+        le=20,
+        description="Candidates of one document that come first; None: all.",
     )
     mmr: float = Field(
-        1.0, ge=0, le=1, description="Weight of relevance against being new; 1: relevance alone."
+        DEFAULTS.mmr,
+        ge=0,
+        le=1,
+        description="Weight of relevance against being new; 1: relevance alone.",
     )
     weight: float = Field(1 / 3, ge=0, le=1, description="Share of late interaction in the order.")
     cache_mb: int = Field(512, ge=1, description="Token vectors kept in memory, in MB.")
@@ -70,10 +80,17 @@ class GroundingSettings(Section):
 
 
 class AnswerSettings(Section):
-    sentences: int = Field(5, ge=1, le=10, description="Sentences of an extractive answer.")
-    strips: bool = Field(True, description="Chat models read graded strips, not whole passages.")
+    sentences: int = Field(
+        DEFAULTS.sentences, ge=1, le=10, description="Sentences of an extractive answer."
+    )
+    strips: bool = Field(
+        DEFAULTS.strips, description="Chat models read graded strips, not whole passages."
+    )
     confidence: float = Field(
-        0.36, ge=0, le=1, description="Declined below this probability of a right answer."
+        DEFAULTS.min_confidence,
+        ge=0,
+        le=1,
+        description="Declined below this probability of a right answer.",
     )
     """Cross-validated on the tuning questions, .36 keeps the risk among answers at .30, .62 at .20
     and .75 at .10; answered rightly were 57, 41 and 21 of the 57 that no bar leaves."""
@@ -84,17 +101,19 @@ class AnswerSettings(Section):
         description="A refusal says out of scope below this best cosine; -1: never.",
     )
     """With all-MiniLM-L6-v2 no answerable question of the handbook's dev split is below .34."""
-    clarify: bool = Field(True, description="Ask back where a question may mean several things.")
+    clarify: bool = Field(
+        DEFAULTS.clarify, description="Ask back where a question may mean several things."
+    )
     calibration: str | None = Field(
         None, description="A file of the probability of a right answer; None: the shipped one."
     )
 
 
 class BudgetSettings(Section):
-    rewrites: int = Field(3, ge=0, le=3, description="Loops of rewriting.")
-    chat_calls: int = Field(20, ge=0)
-    tokens: int = Field(60_000, ge=0)
-    deadline_s: float | None = Field(30.0, gt=0, description="Seconds of wall time.")
+    rewrites: int = Field(DEFAULTS.rewrites, ge=0, le=3, description="Loops of rewriting.")
+    chat_calls: int = Field(DEFAULTS.chat_calls, ge=0)
+    tokens: int = Field(DEFAULTS.tokens, ge=0)
+    deadline_s: float | None = Field(DEFAULTS.deadline_s, gt=0, description="Seconds of wall time.")
 
 
 class WebSettings(Section):
@@ -130,7 +149,7 @@ class ChatSettings(Section):
 
 class PrivacySettings(Section):
     mask: bool = Field(
-        True,
+        DEFAULTS.mask,
         description="Mask secrets and e-mail addresses in traces, the log of runs and log lines.",
     )
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from graph.options import AT_LEAST, AT_MOST, options_with_defaults, tightened
+from graph.options import AT_LEAST, AT_MOST, options_with_defaults, service_context, tightened
 from graph.settings import BudgetSettings, GradeSettings, GraphSettings, RerankSettings
 from ingest.errors import InvalidRequest
 from ingest.ports import KnowledgeBase
@@ -25,6 +25,10 @@ def base(web: bool = False) -> KnowledgeBase:
 
 def context(options: dict[str, Any], *, web: bool = False) -> Context:
     return tightened(SETTINGS, base(web), LOCAL, options)
+
+
+def test_the_service_and_a_run_have_the_same_defaults() -> None:
+    assert service_context(GraphSettings(), base(), LOCAL) == Context()
 
 
 def test_without_options_the_service_decides() -> None:
