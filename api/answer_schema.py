@@ -143,7 +143,11 @@ EXAMPLE: dict[str, Any] = {
     },
     "timings": {"total_ms": 84.2, "nodes": {"retrieve": 17.3, "rerank": 41.0}},
     "trace": [],
-    "versions": {"index": "3f1d5a90c2b7", "pipeline": "1", "calibration": "handbook-1"},
+    "versions": {
+        "index": "3f1d5a90c2b7",
+        "pipeline": "1",
+        "calibration": "passages:7b4c claims:1f09 confidence:c2d8",
+    },
 }
 
 
@@ -166,7 +170,9 @@ class AnswerBody(Shape):
     budget: Budget
     timings: Timings
     trace: list[TraceEntry] = Field(description="One entry for every execution of a node.")
-    versions: dict[str, str] = Field(description="index, pipeline, calibration")
+    versions: dict[str, str] = Field(
+        description="index, pipeline, calibration (of passages, claims and confidence)"
+    )
     confidence: float | None = Field(
         description="Probability in [0, 1] that the answer is right and supported; null for what "
         "is no answer, and where no calibration holds."

@@ -139,6 +139,7 @@ async def _about(
         "versions": {
             "pipeline": PIPELINE_VERSION,
             "embedder": service.corpus.embedder.fingerprint,
+            "calibration": service.runner.calibration,
         },
         "settings": settings,
     }

@@ -19,6 +19,9 @@ EXIT_CODES: dict[State, int] = {"pass": 0, "regression": 1, "stale_labels": 3, "
 TOLERANCE = 1e-6
 """Both sides of a comparison are rounded to six decimals."""
 
+UNKNOWN = "not recorded"
+"""What a run or a baseline of an older version does not say of itself."""
+
 
 @dataclass(frozen=True)
 class Check:
@@ -100,9 +103,9 @@ def _notes(results: Results, baseline: Baseline) -> list[str]:
     """What else is different: no reason to fail, but perhaps the reason for a failure."""
     now, was = _said(results.origin), _said(baseline)
     return [
-        f"{name} is {now.get(name)}; the baseline's was {was.get(name)}"
+        f"{name} is {now.get(name, UNKNOWN)}; the baseline's was {was.get(name, UNKNOWN)}"
         for name in sorted(now.keys() | was.keys())
-        if now.get(name) != was.get(name)
+        if now.get(name, UNKNOWN) != was.get(name, UNKNOWN)
     ]
 
 

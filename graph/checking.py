@@ -37,6 +37,11 @@ def open_checker(
     return SentenceChecker(_scorer(settings), _bands(settings, UNCALIBRATED))
 
 
+def claims_version(settings: GroundingSettings) -> str | None:
+    """Of the calibration that sentences are judged by; None where the check has none."""
+    return load_claim_model().version if settings.kind == "combined" else None
+
+
 def _scorer(settings: GroundingSettings) -> ClaimScorer:
     if settings.kind == "rules":
         return RulesScorer()

@@ -111,7 +111,7 @@ def open_vectors(settings: GraphSettings, corpus: Corpus) -> Any:
 def compose_services(
     settings: GraphSettings, corpus: Corpus, vectors: Any = None
 ) -> tuple[Services, str]:
-    """The ports with their adapters, and the version of the calibration they use."""
+    """The ports with their adapters, and the versions of the calibrations they use."""
     from graph.adapters.answer_scorer import AnswerScorer
     from graph.adapters.calibration import load_calibration
     from graph.adapters.extractive import ExtractiveGenerator
@@ -119,6 +119,7 @@ def compose_services(
     from graph.adapters.graded_bases import GradedBases
     from graph.adapters.grading import CalibratedGrader
     from graph.adapters.tavily import TavilySearch
+    from graph.calibrations_named import calibrations_named
     from graph.checking import open_checker
 
     vectors = vectors or open_vectors(settings, corpus)
@@ -139,7 +140,7 @@ def compose_services(
     confidence = load_confidence(settings.answer.calibration) if calibrated else None
     in_scope = settings.answer.in_scope if calibrated else NEVER
     services = replace(services, others=others, confidence=confidence, in_scope=in_scope)
-    return with_chat(settings, services), calibration.version
+    return with_chat(settings, services), calibrations_named(settings, calibration, confidence)
 
 
 def with_chat(settings: GraphSettings, services: Services) -> Services:

@@ -85,7 +85,7 @@ class Runner:
         self._bases = bases
         self._runs = runs
         self._settings = settings
-        self._calibration = calibration
+        self.calibration = calibration
 
     async def ask(self, ask: Ask, *, watch: Watch | None = None) -> Answer:
         """The answer of the whole run. `watch` sees the state after each step: an evaluation
@@ -137,7 +137,7 @@ class Runner:
         versions = {
             "index": await self._index.version(ask.scope, ask.knowledge_base),
             "pipeline": PIPELINE_VERSION,
-            "calibration": self._calibration,
+            "calibration": self.calibration,
         }
         run_id = uuid.uuid4().hex
         clock = time.perf_counter()

@@ -1,5 +1,6 @@
 """The probability that a draft is right, by the logistic regression of a file."""
 
+import hashlib
 import json
 import math
 from collections.abc import Mapping
@@ -37,6 +38,10 @@ class ConfidenceFile(BaseModel):
         if unknown := set(self.signs) - set(NAMES):
             raise ValueError(f"unknown signs: {', '.join(sorted(unknown))}")
         return self
+
+    @property
+    def version(self) -> str:
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]
 
     def probability(self, signs: Mapping[str, float]) -> float:
         """In [0, 1]. Raises KeyError where a sign is not there."""

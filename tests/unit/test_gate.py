@@ -248,6 +248,15 @@ def test_what_else_is_different_is_a_note(tmp_path: Path, accepted: Baseline) ->
     ]
 
 
+def test_what_an_older_baseline_does_not_say_is_a_note_too(
+    tmp_path: Path, accepted: Baseline
+) -> None:
+    versions = {"pipeline": "1", "calibration": "passages:a"}
+    verdict = judged(accepted, written(tmp_path / "run", a_whole_run(), versions=versions))
+    assert verdict.state == "pass"
+    assert verdict.notes == ["calibration is passages:a; the baseline's was not recorded"]
+
+
 def test_a_baseline_is_the_same_after_its_file(tmp_path: Path, accepted: Baseline) -> None:
     file = tmp_path / "baseline.json"
     file.write_text(as_text(accepted), encoding="utf-8")
