@@ -10,11 +10,25 @@ from typing import Any
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from api.errors import Cancelled, NotReady, TooManyRuns
+from api.errors import Cancelled, going_down
 from graph.runner import Ask, Event, Runner
 from graph.threads import ThreadBusy
 from ingest.errors import NotFound, ServiceError
 from ingest.scope import Scope
+
+
+@dataclass
+class Took:
+    """How a run went so far: tokens of chat models, and its outcome once it has one."""
+
+    tokens: int = 0
+    outcome: str | None = None
+
+    def note(self, event: Event) -> None:
+        if event.type == "node":
+            self.tokens += event.data["entry"]["summary"].get("tokens", 0)
+        elif event.type == "answer":
+            self.outcome = event.data["outcome"]
 
 
 @dataclass
@@ -27,6 +41,7 @@ class ActiveRun:
     first: Event
     rest: MemoryObjectReceiveStream[Event]
     closing: asyncio.Event
+    took: Took
     started_at: str = field(
         default_factory=lambda: datetime.now(UTC).isoformat("T", "milliseconds")
     )
@@ -41,7 +56,7 @@ class ActiveRun:
             await _outcome(self.task)
         except Cancelled:
             if self.closing.is_set():
-                raise NotReady("the service is going down; ask again in a few seconds") from None
+                raise going_down() from None
             raise
 
     async def answer(self) -> dict[str, Any]:
@@ -53,8 +68,7 @@ class ActiveRun:
 
 
 class ActiveRuns:
-    def __init__(self, *, limit: int, queue: int, stall_s: float) -> None:
-        self._limit = limit
+    def __init__(self, *, queue: int, stall_s: float) -> None:
         self._queue = queue
         self._stall_s = stall_s
         self._runs: dict[str, ActiveRun] = {}
@@ -64,20 +78,23 @@ class ActiveRuns:
 
     @asynccontextmanager
     async def start(self, runner: Runner, ask: Ask) -> AsyncIterator[ActiveRun]:
-        """Raises ThreadBusy, TooManyRuns, and what the runner refuses. Leaving ends the run.
+        """Raises ThreadBusy, NotReady, and what the runner refuses. Leaving ends the run.
 
         The run has a task outside every scope of the server: cancelling a scope around the
         graph's stream would leave its nodes running.
         """
-        if len(self._tasks) >= self._limit:
-            raise TooManyRuns(f"{self._limit} runs go on already; try again in a second")
+        if self._closing.is_set():
+            raise going_down()
         with self.thread(ask.scope, ask.thread_id):
             send, receive = anyio.create_memory_object_stream[Event](self._queue)
-            task = asyncio.create_task(self._pump(runner, ask, send))
+            took = Took()
+            task = asyncio.create_task(self._pump(runner, ask, send, took))
             self._tasks.add(task)
             try:
                 first = await _first(receive, task)
-                run = ActiveRun(ask, str(first.data["run_id"]), task, first, receive, self._closing)
+                run = ActiveRun(
+                    ask, str(first.data["run_id"]), task, first, receive, self._closing, took
+                )
                 self._runs[run.run_id] = run
                 try:
                     yield run
@@ -118,9 +135,12 @@ class ActiveRuns:
         self._closing.set()
         await asyncio.gather(*(_end(task) for task in list(self._tasks)))
 
-    async def _pump(self, runner: Runner, ask: Ask, send: MemoryObjectSendStream[Event]) -> None:
+    async def _pump(
+        self, runner: Runner, ask: Ask, send: MemoryObjectSendStream[Event], took: Took
+    ) -> None:
         async with send:
             async for event in runner.stream(ask):
+                took.note(event)
                 try:
                     with anyio.fail_after(self._stall_s):
                         await send.send(event)

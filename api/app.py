@@ -9,7 +9,7 @@ from fastapi import Depends, FastAPI
 from api import errors
 from api.auth import credentials
 from api.body_limit import BodyLimit
-from api.dependencies import identity_of
+from api.dependencies import within_rate
 from api.lifetime import Lifetime, OpenService, ignore, logged
 from api.problems import Problem
 from api.request_id import RequestId
@@ -51,7 +51,7 @@ def create_app(
     app.state.credentials = credentials(settings, token)
     app.include_router(health.router)
     for noun in (ask, search, runs, threads, knowledge_bases, documents):
-        app.include_router(noun.router, prefix="/v1", dependencies=[Depends(identity_of)])
+        app.include_router(noun.router, prefix="/v1", dependencies=[Depends(within_rate)])
     errors.install(app)
     limits = settings.api
     app.add_middleware(BodyLimit, body_mb=limits.max_body_mb, upload_mb=limits.max_upload_mb)

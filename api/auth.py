@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from api.errors import Unauthorized
-from api.identity import OPERATOR, Identity
+from api.identity import COMMANDS, OPERATOR, Identity
 from api.jwt_claims import identity_of
 from api.settings import JwtSettings, Settings, asks_for_credentials, is_loopback
 from api.stored_keys import StoredKeys
@@ -26,7 +26,7 @@ class Credentials:
     def __init__(
         self,
         *,
-        operator_keys: Sequence[bytes],
+        operator_keys: Sequence[tuple[bytes, Identity]],
         stored: StoredKeys,
         jwt: JwtSettings,
         verifier: TokenVerifier | None,
@@ -65,9 +65,9 @@ class Credentials:
     async def _known(self, bearer: str) -> Identity | None:
         given = bearer.encode("utf-8", "surrogatepass")
         # Every key is compared, in constant time, whichever matches.
-        matches = [hmac.compare_digest(given, key) for key in self._operator_keys]
-        if any(matches):
-            return OPERATOR
+        matches = [who for key, who in self._operator_keys if hmac.compare_digest(given, key)]
+        if matches:
+            return matches[0]
         if self._verifier is not None and bearer.count(".") == 2:
             claims = await self._verifier.claims(bearer)
             return identity_of(claims, self._jwt) if claims is not None else None
@@ -75,12 +75,12 @@ class Credentials:
         if key is None:
             return None
         may = frozenset(scope for scope in OPERATOR.may if scope in key.scopes)
-        return Identity(key.scope, may, key.key_id)
+        return Identity(key.scope, may, f"crag_{key.key_id}", key.limits)
 
 
 def credentials(settings: Settings, token: str | None) -> Credentials:
     """`token` is the one in the lock file, for commands on this machine."""
-    keys = [key.get_secret_value().encode() for key in settings.api.keys]
+    keys = [(key.get_secret_value().encode(), OPERATOR) for key in settings.api.keys]
     local = is_loopback(settings.host)
     verifier: TokenVerifier | None = None
     if settings.jwt.jwks_url is not None:
@@ -88,7 +88,7 @@ def credentials(settings: Settings, token: str | None) -> Credentials:
 
         verifier = JwtVerifier(settings.jwt)
     return Credentials(
-        operator_keys=[*keys, *([token.encode()] if token else [])],
+        operator_keys=[*keys, *([(token.encode(), COMMANDS)] if token else [])],
         stored=StoredKeys(settings),
         jwt=settings.jwt,
         verifier=verifier,

@@ -7,6 +7,29 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.errors import problem, problem_response
 
 MB = 1024 * 1024
+ALLOWED = "crag.allowed_body"
+"""Where a request has what it may hold."""
+
+
+class Allowed:
+    """How large the body of a request may be; who sends it may narrow that, before it is read."""
+
+    def __init__(self, mb: int, headers: Headers) -> None:
+        self.mb = mb
+        announced = headers.get("content-length", "")
+        self._announced = int(announced) if announced.isdigit() else 0
+
+    def narrow(self, mb: int) -> None:
+        """Raises HTTPException where more than that was announced."""
+        self.mb = min(mb, self.mb)
+        self.check(self._announced)
+
+    def check(self, size: int) -> None:
+        if size > self.mb * MB:
+            # The framework lets this one pass while it parses a body, and no other.
+            raise HTTPException(
+                413, f"the body is larger than {self.mb} MB", {"Connection": "close"}
+            )
 
 
 class BodyLimit:
@@ -22,22 +45,22 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         limit = self._upload_mb if scope["path"].endswith("/documents") else self._body_mb
-        refusal = f"the body is larger than {limit} MB"
-        announced = Headers(scope=scope).get("content-length", "")
-        if announced.isdigit() and int(announced) > limit * MB:
-            response = problem_response(problem("too_large", refusal))
-            response.headers["Connection"] = "close"
+        allowed = Allowed(limit, Headers(scope=scope))
+        try:
+            allowed.narrow(limit)
+        except HTTPException as error:
+            response = problem_response(problem("too_large", error.detail))
+            response.headers.update(error.headers or {})
             await response(scope, receive, send)
             return
+        scope[ALLOWED] = allowed
         arrived = 0
 
         async def counted() -> Message:
             nonlocal arrived
             message = await receive()
             arrived += len(message.get("body", b""))
-            if arrived > limit * MB:
-                # The framework lets this one pass while it parses a body, and no other.
-                raise HTTPException(413, refusal)
+            allowed.check(arrived)
             return message
 
         await self._app(scope, counted, send)

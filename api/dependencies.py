@@ -5,6 +5,7 @@ Every route asks for one of Asks, Reads, Ingests and Administers: who may call i
 
 import logging
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -12,16 +13,19 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from api.active_runs import ActiveRun, ActiveRuns
 from api.auth import Credentials
+from api.body_limit import ALLOWED, Allowed
+from api.disconnect import unless_gone
 from api.errors import nothing_here
 from api.identity import Identity
 from api.keys import KeyScope
 from api.lifetime import Lifetime
-from api.schemas import AskBody
+from api.limits import check_question
+from api.schemas import AskBody, SearchBody
 from graph.compose import Service
 from graph.runner import Ask
 from ingest.filters import parse_filters
 from ingest.scope import Scope
-from nodes.state import Turn
+from nodes.state import Degraded, Turn
 
 bearer = HTTPBearer(auto_error=False, description="An API key, or a token of the issuer.")
 
@@ -90,18 +94,51 @@ ServiceOf = Annotated[Service, Depends(service_of)]
 RunsOf = Annotated[ActiveRuns, Depends(runs_of)]
 
 
+async def within_rate(request: Request, identity: IdentityOf) -> None:
+    """Counts a request under /v1. Raises RateLimited."""
+    lifetime: Lifetime = request.app.state.lifetime
+    await lifetime.admission.request(identity)
+
+
+async def within_upload(request: Request, identity: IdentityOf) -> None:
+    """Before a byte of it is read. Raises HTTPException 413."""
+    lifetime: Lifetime = request.app.state.lifetime
+    allowed: Allowed = request.scope[ALLOWED]
+    allowed.narrow(lifetime.admission.limits(identity).upload_mb)
+
+
 async def started_run(
-    body: AskBody, scope: Asks, service: ServiceOf, runs: RunsOf
+    body: AskBody, request: Request, scope: Asks, service: ServiceOf, identity: IdentityOf
 ) -> AsyncIterator[ActiveRun]:
-    """A run that has begun; it ends with the request, whether answered or abandoned."""
-    async with runs.start(service.runner, _ask(body, scope)) as run:
-        yield run
+    """A run that has its place and has begun; it ends with the request, answered or abandoned."""
+    lifetime: Lifetime = request.app.state.lifetime
+    admission = lifetime.admission
+    check_question(body.question, admission.limits(identity))
+    async with AsyncExitStack() as held:
+        degraded = await unless_gone(request, held.enter_async_context(admission.run(identity)))
+        async with lifetime.runs.start(service.runner, _ask(body, scope, degraded)) as run:
+            # Once it has ended: until then it may spend.
+            held.push_async_callback(lambda: admission.spend(identity, run.took.tokens))
+            yield run
+
+
+async def place_of_search(
+    body: SearchBody, request: Request, scope: Asks, identity: IdentityOf
+) -> AsyncIterator[None]:
+    """A search takes the place of a run, for as long as the request lasts."""
+    lifetime: Lifetime = request.app.state.lifetime
+    check_question(body.question, lifetime.admission.limits(identity))
+    async with AsyncExitStack() as held:
+        place = lifetime.admission.run(identity)
+        await unless_gone(request, held.enter_async_context(place))
+        yield
 
 
 RunOf = Annotated[ActiveRun, Depends(started_run)]
+HoldsPlace = Depends(place_of_search)
 
 
-def _ask(body: AskBody, scope: Scope) -> Ask:
+def _ask(body: AskBody, scope: Scope, degraded: list[Degraded]) -> Ask:
     return Ask(
         question=body.question,
         knowledge_base=body.knowledge_base,
@@ -110,4 +147,5 @@ def _ask(body: AskBody, scope: Scope) -> Ask:
         filters=parse_filters(body.filters),
         thread_id=body.thread_id,
         options=body.options,
+        degraded=degraded,
     )

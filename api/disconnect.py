@@ -5,12 +5,18 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from starlette.requests import Request
+from starlette.responses import Response
 
 T = TypeVar("T")
 
 
 class ClientGone(Exception):
     """Nobody is left to read the response."""
+
+
+async def nobody_left(request: Request, error: Exception) -> Response:
+    """The status that proxies log for it."""
+    return Response(status_code=499)
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:

@@ -5,12 +5,13 @@ ServiceError
  ├─ Cancelled       409  the run was cancelled by another request
  ├─ ThreadBusy      409  the thread has a run already (graph/threads.py)
  ├─ TooLarge        413  the body is over its limit
- ├─ TooManyRuns     429  as many runs as the service takes at once
+ ├─ RateLimited     429  more than its credential may take, or than this process can
  └─ NotReady        503  the models are loading, or the service is going down
 """
 
 import logging
 from collections.abc import Mapping
+from math import ceil
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -18,6 +19,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from api.disconnect import ClientGone, nobody_left
 from ingest.errors import NotFound, ServiceError
 
 log = logging.getLogger("crag.api")
@@ -35,8 +37,14 @@ class TooLarge(ServiceError):
     code = "too_large"
 
 
-class TooManyRuns(ServiceError):
+class RateLimited(ServiceError):
+    """Worth another try after `retry_after_s` seconds."""
+
     code = "rate_limited"
+
+    def __init__(self, message: str, retry_after_s: float) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
 
 
 class NotReady(ServiceError):
@@ -72,7 +80,6 @@ TITLES = {
 CODES = {400: "invalid_request", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
 HEADERS = {
     401: {"WWW-Authenticate": "Bearer"},
-    429: {"Retry-After": "1"},
     503: {"Retry-After": "2"},
 }
 HIDDEN = {
@@ -84,6 +91,10 @@ HIDDEN = {
 
 
 NOTHING_HERE = "there is nothing at this address"
+
+
+def going_down() -> NotReady:
+    return NotReady("the service is going down; ask again in a few seconds")
 
 
 def nothing_here() -> NotFound:
@@ -124,11 +135,15 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(ServiceError, _failed)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(ClientGone, nobody_left)
     app.add_exception_handler(Exception, _failed)
 
 
 async def _failed(request: Request, error: Exception) -> JSONResponse:
-    return problem_response(problem_of(error))
+    response = problem_response(problem_of(error))
+    if isinstance(error, RateLimited):
+        response.headers["Retry-After"] = str(max(1, ceil(error.retry_after_s)))
+    return response
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:

@@ -1,6 +1,7 @@
 """Who stands behind a request, and what it may do."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from api.keys import KEY_SCOPES, KeyScope
 from ingest.scope import LOCAL, Scope
@@ -13,6 +14,16 @@ class Identity:
     scope: Scope
     may: frozenset[KeyScope]
     label: str = ""
+    limits: Mapping[str, int] = field(default_factory=dict)
+    """The key's own, in place of CRAG_LIMITS__…."""
+    local: bool = False
+    """A command on this machine, by the token of the lock file."""
+
+    @property
+    def subject(self) -> str:
+        """Whose requests, runs and tokens are counted together."""
+        users = [name for name in self.scope.principals if name.startswith("user:")]
+        return " ".join([self.scope.tenant, self.label, *users])
 
     @property
     def managing(self) -> Scope:
@@ -22,4 +33,7 @@ class Identity:
 
 
 OPERATOR = Identity(LOCAL, frozenset(KEY_SCOPES), "operator")
-"""Keys of CRAG_API__KEYS, the commands of this machine, and everyone where nobody needs a key."""
+"""Keys of CRAG_API__KEYS, and everyone where nobody needs a key: they are counted as one."""
+
+COMMANDS = replace(OPERATOR, label="this machine", local=True)
+"""The commands of this machine, which go through a server that holds the data folder."""

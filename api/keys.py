@@ -4,11 +4,12 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal, Protocol, get_args
 
+from api.limits import own_limits
 from ingest.acl import checked_name
 from ingest.errors import InvalidRequest, NotFound
 from ingest.scope import LOCAL, TENANT, Scope
@@ -38,6 +39,7 @@ class Key:
     expires_at: str | None = None
     revoked_at: str | None = None
     replaced_by: str | None = None
+    limits: dict[str, int] = field(default_factory=dict)
 
     def state(self, now: datetime) -> Literal["live", "expired", "revoked"]:
         if self.revoked_at is not None:
@@ -68,7 +70,7 @@ class KeyStore(Protocol):
         """Of a tenant, or all; by the time they were made."""
 
     def change(self, key: Key) -> None:
-        """Writes its `expires_at`, `revoked_at` and `replaced_by`."""
+        """Writes its `expires_at`, `revoked_at`, `replaced_by` and `limits`."""
 
     def any(self) -> bool:
         """Whether a key was ever made."""
@@ -84,8 +86,9 @@ def new_key(
     groups: Sequence[str] = (),
     scopes: Sequence[str] = ("ask",),
     lifetime: timedelta | None = None,
+    limits: Mapping[str, int] | None = None,
 ) -> Key:
-    """Raises InvalidRequest for a name or a scope that cannot be."""
+    """Raises InvalidRequest for a name, a scope or a limit that cannot be."""
     if not TENANT.fullmatch(tenant):
         raise InvalidRequest("a tenant has 1 to 128 of A-Z, a-z, 0-9 and _.:@|-, not first")
     unknown = [scope for scope in scopes if scope not in KEY_SCOPES]
@@ -103,6 +106,7 @@ def new_key(
         groups=[checked_name(group) for group in dict.fromkeys(groups)],
         scopes=[scope for scope in KEY_SCOPES if scope in scopes],
         expires_at=_iso(now + lifetime) if lifetime else None,
+        limits=own_limits(limits or {}),
     )
 
 
@@ -145,6 +149,13 @@ def revoke(store: KeyStore, key_id: str) -> Key:
     if key.revoked_at is None:
         key = replace(key, revoked_at=_iso(datetime.now(UTC)))
         store.change(key)
+    return key
+
+
+def limit(store: KeyStore, key_id: str, limits: Mapping[str, int]) -> Key:
+    """Its limits from now on, in place of those it had. Raises NotFound, InvalidRequest."""
+    key = replace(_known(store, key_id), limits=own_limits(limits))
+    store.change(key)
     return key
 
 

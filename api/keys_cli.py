@@ -14,6 +14,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Expires = Annotated[
     str | None, typer.Option(help="How long it lives, such as 12h or 90d; without: until revoked.")
 ]
+Limits = Annotated[
+    list[str] | None,
+    typer.Option(help="Of its own, such as requests_per_minute=60; may be repeated."),
+]
 KeyId = Annotated[str, typer.Argument(help="As `crag keys list` shows it.")]
 
 keys = typer.Typer(help="API keys: who may ask, ingest and administer, each of one tenant.")
@@ -32,6 +36,7 @@ def create(
     ] = None,
     name: Annotated[str, typer.Option(help="What it is for.")] = "",
     expires: Expires = None,
+    limit: Limits = None,
     as_json: Json = False,
 ) -> None:
     """Create a key. It is printed this once: nothing that is kept gives it back."""
@@ -44,6 +49,7 @@ def create(
         groups=group or [],
         scopes=scope or ["ask"],
         lifetime=_duration(expires),
+        limits=_limits(limit),
     )
     with _store(context) as store:
         told = store_key(store, key)
@@ -104,6 +110,20 @@ def revoke_key(context: typer.Context, key_id: KeyId, as_json: Json = False) -> 
     say_json(key) if as_json else say(f"revoked {key['prefix']} of {key['tenant']}")
 
 
+@keys.command("limit")
+def limit_key(
+    context: typer.Context, key_id: KeyId, limit: Limits = None, as_json: Json = False
+) -> None:
+    """Give a key limits of its own, in place of those it had; without --limit those of everyone."""
+    from api.keys import limit as limit_to
+    from ingest.terminal import say, say_json
+
+    with _store(context) as store:
+        key = _shown(limit_to(store, key_id, _limits(limit)))
+    told = ", ".join(f"{name} {most}" for name, most in key["limits"].items())
+    say_json(key) if as_json else say(f"{key['prefix']}: {told or 'the limits of everyone'}")
+
+
 @contextmanager
 def _store(context: typer.Context) -> "Iterator[KeyStore]":
     from api.stored_keys import open_keys
@@ -134,6 +154,19 @@ def _shown(key: "Key") -> dict[str, Any]:
 
     prefix = f"crag_{key.key_id}"
     return {"prefix": prefix, "state": key.state(datetime.now(UTC)), **asdict(key)}
+
+
+def _limits(given: list[str] | None) -> dict[str, int]:
+    """Raises InvalidRequest for what is no NAME=NUMBER."""
+    from ingest.errors import InvalidRequest
+
+    limits = {}
+    for text in given or []:
+        name, _, most = text.partition("=")
+        if not most.isdecimal():
+            raise InvalidRequest(f"{text[:40]!r} is no limit; write requests_per_minute=60")
+        limits[name] = int(most)
+    return limits
 
 
 def _duration(text: str | None) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from api.active_runs import ActiveRuns
+from api.admission import Admission
 from api.errors import NotReady
 from api.settings import Settings
 from graph.compose import Service
@@ -44,10 +45,10 @@ class Lifetime:
         failed: Callable[[Exception], None] = logged,
     ) -> None:
         self.runs = ActiveRuns(
-            limit=settings.api.max_runs,
             queue=settings.api.stream_queue,
             stall_s=settings.api.stream_stall_s,
         )
+        self.admission = Admission(settings)
         self._settings = settings
         self._open_service = open_service
         self._opened = opened
@@ -80,11 +81,17 @@ class Lifetime:
             self._service = None
             if self._optimizing is not None:
                 self._optimizing.cancel()
-            await self.runs.close()
+            await self.end_runs()
             self._ending.set()
             if not loaded:
                 living.cancel()
             await asyncio.wait([living])
+            await self.admission.close()
+
+    async def end_runs(self) -> None:
+        """Ends those that go on and those that wait; each reader is told."""
+        self.admission.end()
+        await self.runs.close()
 
     async def _optimize(self, service: Service) -> None:
         await asyncio.sleep(OPTIMIZE_AFTER_S)

@@ -12,7 +12,7 @@ EXAMPLES = {
     409: ("thread_busy", "this thread has a run that has not ended; wait for it or cancel it"),
     413: ("too_large", "the body is larger than 25 MB"),
     422: ("invalid_request", "question: String should have at most 4000 characters"),
-    429: ("rate_limited", "64 runs go on already; try again in a second"),
+    429: ("rate_limited", "8 runs of this key go on and 32 wait; try again in 5 s"),
     503: ("not_ready", "the service is loading its models; try again in a few seconds"),
 }
 

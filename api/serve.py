@@ -51,7 +51,7 @@ class Server(uvicorn.Server):
 
     async def _end_runs(self) -> None:
         await asyncio.sleep(self._grace_s)
-        await self._app.state.lifetime.runs.close()
+        await self._app.state.lifetime.end_runs()
 
 
 def serve(settings: Settings) -> None:

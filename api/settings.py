@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import NoDecode
 
+from graph.asking import MAX_QUESTION
 from graph.settings import GraphSettings
 from ingest.errors import ConfigurationError
 from ingest.settings import Section
@@ -21,7 +22,7 @@ class ApiSettings(Section):
     allow_anonymous: bool = Field(False, description="Serve beyond loopback without any key.")
     max_body_mb: int = Field(1, ge=1, le=64, description="Largest JSON body, in MB.")
     max_upload_mb: int = Field(25, ge=1, le=512, description="Largest upload request, in MB.")
-    max_runs: int = Field(64, ge=1, description="Runs at once; one more is rate_limited.")
+    max_runs: int = Field(64, ge=1, description="Runs at once in this process; others wait.")
     stream_queue: int = Field(64, ge=1, description="Events that may wait for a slow reader.")
     stream_stall_s: float = Field(30, gt=0, description="Seconds a full queue may stand still.")
     shutdown_grace_s: int = Field(10, ge=0, description="Seconds for open requests at the end.")
@@ -34,6 +35,21 @@ class ApiSettings(Section):
         if value.lstrip().startswith("["):
             return json.loads(value)
         return [key.strip() for key in value.split(",") if key.strip()]
+
+
+class LimitSettings(Section):
+    """What one credential may take; 0 requests or tokens: as many as it likes."""
+
+    requests_per_minute: int = Field(0, ge=0, le=1_000_000, description="0: no limit.")
+    tokens_per_day: int = Field(0, ge=0, description="Of chat models, in UTC; 0: no limit.")
+    running: int = Field(8, ge=1, le=1_000, description="Runs at once.")
+    waiting: int = Field(32, ge=0, le=1_000, description="Runs that wait for a place.")
+    wait_s: float = Field(30.0, ge=0, le=600, description="Seconds that one waits, at most.")
+    question_chars: int = Field(MAX_QUESTION, ge=1, le=MAX_QUESTION)
+    upload_mb: int = Field(512, ge=1, le=512, description="CRAG_API__MAX_UPLOAD_MB holds too.")
+    without_redis: Literal["count_here", "refuse"] = Field(
+        "count_here", description="While Redis is away: limits of each process, or 503."
+    )
 
 
 class JwtSettings(Section):
@@ -81,6 +97,7 @@ class Settings(GraphSettings):
     host: str = Field("127.0.0.1", min_length=1, description="The address that is served.")
     port: int = Field(8000, ge=0, le=65535, description="0 takes any free port.")
     api: ApiSettings = ApiSettings()
+    limits: LimitSettings = LimitSettings()
     jwt: JwtSettings = JwtSettings()
 
 

@@ -20,7 +20,7 @@ from ingest.loaders.normalise import printable
 from ingest.scope import LOCAL, Scope
 from nodes.context import Context
 from nodes.fallback import or_fallback
-from nodes.state import State, Turn
+from nodes.state import Degraded, State, Turn
 
 PIPELINE_VERSION = "3"
 """Grows when the same settings could give another answer."""
@@ -47,6 +47,8 @@ class Ask:
     thread_id: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
     logged: bool = True
+    degraded: list[Degraded] = field(default_factory=list)
+    """What was done without before the run began."""
 
     def __post_init__(self) -> None:
         said = [Turn(printable(turn.question), printable(turn.answer)) for turn in self.history]
@@ -211,6 +213,7 @@ def fresh_state(ask: Ask) -> dict[str, Any]:
         history=ask.history,
         filters=ask.filters,
         started_at=time.time(),
+        degraded=ask.degraded,
     )
     return _working_fields(state)
 

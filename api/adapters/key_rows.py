@@ -8,7 +8,7 @@ from typing import Any
 from api.keys import Key
 
 NAMES = [field.name for field in fields(Key)]
-LISTS = ("groups", "scopes")
+JSON = ("groups", "scopes", "limits")
 COLUMNS = ", ".join(f'"{name}"' for name in NAMES)
 """Quoted: `user` is a word of SQL."""
 SCHEMA = (
@@ -16,13 +16,16 @@ SCHEMA = (
     + ", ".join(f'"{name}" TEXT' for name in NAMES[1:])
     + ", digest TEXT NOT NULL)"
 )
+ADDED = "ALTER TABLE api_keys ADD COLUMN {new}\"limits\" TEXT NOT NULL DEFAULT '{{}}'"
+"""What a table of earlier versions lacks; `new` says that one which has it may stay."""
+INTO = f"INSERT INTO api_keys ({COLUMNS}, digest) VALUES"
 
 
 def row_of(key: Key) -> list[Any]:
     values = [getattr(key, name) for name in NAMES]
-    return [json.dumps(value) if isinstance(value, list) else value for value in values]
+    return [json.dumps(value) if isinstance(value, list | dict) else value for value in values]
 
 
 def key_of(row: Sequence[Any]) -> Key:
     values = dict(zip(NAMES, row, strict=True))
-    return Key(**values | {name: json.loads(values[name]) for name in LISTS})
+    return Key(**values | {name: json.loads(values[name]) for name in JSON})

@@ -1,10 +1,11 @@
 """API keys in PostgreSQL, which several API processes share."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from api.adapters.key_rows import COLUMNS, NAMES, SCHEMA, key_of, row_of
+from api.adapters.key_rows import ADDED, COLUMNS, INTO, NAMES, SCHEMA, key_of, row_of
 from api.keys import Key
 from ingest.errors import ConfigurationError, DependencyError
 
@@ -45,7 +46,7 @@ class PostgresKeys:
     def add(self, key: Key, digest: str, *, instead_of: Key | None = None) -> None:
         with self._transaction() as db:
             marks = ", ".join(["%s"] * (len(NAMES) + 1))
-            db.execute(_sql(f"INSERT INTO api_keys VALUES ({marks})"), [*row_of(key), digest])
+            db.execute(_sql(f"{INTO} ({marks})"), [*row_of(key), digest])
             if instead_of is not None:
                 _change(db, instead_of)
 
@@ -89,6 +90,7 @@ class PostgresKeys:
                 if not self._ready:
                     db.execute(SET_UP)
                     db.execute(_sql(SCHEMA))
+                    db.execute(_sql(ADDED.format(new="IF NOT EXISTS ")))
                 yield db
             self._ready = True
         except (psycopg.Error, PoolTimeout, OSError) as error:
@@ -97,8 +99,9 @@ class PostgresKeys:
 
 def _change(db: "Connection[Any]", key: Key) -> None:
     db.execute(
-        "UPDATE api_keys SET expires_at = %s, revoked_at = %s, replaced_by = %s WHERE key_id = %s",
-        (key.expires_at, key.revoked_at, key.replaced_by, key.key_id),
+        "UPDATE api_keys SET expires_at = %s, revoked_at = %s, replaced_by = %s, limits = %s "
+        "WHERE key_id = %s",
+        (key.expires_at, key.revoked_at, key.replaced_by, json.dumps(key.limits), key.key_id),
     )
 
 

@@ -1,5 +1,6 @@
 """API keys in a SQLite file of their own: `crag keys` writes it while a server reads it."""
 
+import json
 import os
 import sqlite3
 import threading
@@ -7,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from api.adapters.key_rows import COLUMNS, NAMES, SCHEMA, key_of, row_of
+from api.adapters.key_rows import ADDED, COLUMNS, INTO, NAMES, SCHEMA, key_of, row_of
 from api.keys import Key
 from ingest.errors import ConfigurationError, DependencyError
 
@@ -27,13 +28,17 @@ class SqliteKeys:
             )
             self._db.execute("PRAGMA synchronous = FULL")
             self._db.execute(SCHEMA)
+            if not any(
+                row[1] == "limits" for row in self._db.execute("PRAGMA table_info(api_keys)")
+            ):
+                self._db.execute(ADDED.format(new=""))
         except (OSError, sqlite3.Error) as error:
             raise ConfigurationError(f"the API keys {path}: {error}") from error
 
     def add(self, key: Key, digest: str, *, instead_of: Key | None = None) -> None:
         with self._transaction() as db:
             marks = ", ".join("?" * (len(NAMES) + 1))
-            db.execute(f"INSERT INTO api_keys VALUES ({marks})", [*row_of(key), digest])
+            db.execute(f"{INTO} ({marks})", [*row_of(key), digest])
             if instead_of is not None:
                 _change(db, instead_of)
 
@@ -78,6 +83,7 @@ class SqliteKeys:
 
 def _change(db: sqlite3.Connection, key: Key) -> None:
     db.execute(
-        "UPDATE api_keys SET expires_at = ?, revoked_at = ?, replaced_by = ? WHERE key_id = ?",
-        (key.expires_at, key.revoked_at, key.replaced_by, key.key_id),
+        "UPDATE api_keys SET expires_at = ?, revoked_at = ?, replaced_by = ?, limits = ? "
+        "WHERE key_id = ?",
+        (key.expires_at, key.revoked_at, key.replaced_by, json.dumps(key.limits), key.key_id),
     )

@@ -3,13 +3,13 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from api.answer_schema import AnswerBody
 from api.dependencies import RunOf
-from api.disconnect import ClientGone, unless_gone
+from api.disconnect import unless_gone
 from api.problems import problems
 from api.stream import server_sent_events, unbuffered
 
@@ -22,15 +22,12 @@ router = APIRouter(tags=["ask"], responses=problems(404, 409, 429))
     response_description="The answer object. A refusal is one too, with its reason.",
     response_model=AnswerBody,
 )
-async def ask(request: Request, run: RunOf) -> Response:
+async def ask(request: Request, run: RunOf) -> JSONResponse:
     """Searches, grades, corrects and answers with citations, or says "I don't know" and why.
 
     The run ends when the client leaves.
     """
-    try:
-        return JSONResponse(await unless_gone(request, run.answer()))
-    except ClientGone:
-        return Response(status_code=499)
+    return JSONResponse(await unless_gone(request, run.answer()))
 
 
 STREAM: dict[int | str, dict[str, Any]] = {

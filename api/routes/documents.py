@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
 
-from api.dependencies import Ingests, Reads, ServiceOf
+from api.dependencies import Ingests, Reads, ServiceOf, within_upload
 from api.problems import problems
 from api.schemas import AccessBody
 from api.uploads import BODY, uploaded
@@ -36,6 +36,7 @@ class Document(BaseModel):
     summary="Upload documents",
     openapi_extra=BODY,
     responses=problems(404, 413),
+    dependencies=[Depends(within_upload)],
 )
 async def upload_documents(
     knowledge_base: str,

@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
-from api.dependencies import Asks, ServiceOf
-from api.disconnect import ClientGone, unless_gone
+from api.dependencies import Asks, HoldsPlace, ServiceOf
+from api.disconnect import unless_gone
 from api.problems import problems
 from api.schemas import SearchBody
 from graph.search import search
 from ingest.filters import parse_filters
 
-router = APIRouter(tags=["ask"], responses=problems(404))
+router = APIRouter(tags=["ask"], responses=problems(404, 429))
 
 EXAMPLE: dict[str, Any] = {
     "question": "parental leave",
@@ -45,10 +45,11 @@ EXAMPLE: dict[str, Any] = {
     "/search",
     summary="Search without an answer",
     responses={200: {"content": {"application/json": {"example": EXAMPLE}}}},
+    dependencies=[HoldsPlace],
 )
 async def search_passages(
     body: SearchBody, request: Request, scope: Asks, service: ServiceOf
-) -> Response:
+) -> JSONResponse:
     """The best passages with their scores by stage. Superseded documents are shown as such."""
     work = search(
         service,
@@ -58,7 +59,4 @@ async def search_passages(
         limit=body.limit,
         filters=parse_filters(body.filters),
     )
-    try:
-        return JSONResponse(await unless_gone(request, work))
-    except ClientGone:
-        return Response(status_code=499)
+    return JSONResponse(await unless_gone(request, work))

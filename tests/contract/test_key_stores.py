@@ -210,3 +210,13 @@ def test_a_database_that_is_away_fails_closed(monkeypatch: pytest.MonkeyPatch) -
 def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
     SqliteKeys(tmp_path / "keys.sqlite").close()
     assert (tmp_path / "keys.sqlite").stat().st_mode & 0o077 == 0
+
+
+def test_keys_of_a_version_without_limits_go_on(open_store: Open) -> None:
+    key, told = made(open_store())
+    store = open_store()
+    with store._transaction() as db:  # type: ignore[attr-defined]
+        db.execute('ALTER TABLE api_keys DROP COLUMN "limits"')
+    assert key_for(open_store(), told) == key
+    other, other_told = made(open_store())
+    assert key_for(open_store(), other_told) == other

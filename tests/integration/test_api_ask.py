@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from api.settings import LimitSettings
 from ingest.filters import Condition
 from nodes.state import Turn
 from tests.api_clients import client_of, settings_on
@@ -155,13 +156,16 @@ async def test_a_thread_has_one_run_at_a_time(tmp_path: Path) -> None:
 
 async def test_one_run_too_many_is_rate_limited(tmp_path: Path) -> None:
     service = FakeService()
-    async with client_of(settings_on(tmp_path, max_runs=1), service) as client:
+    settings = settings_on(tmp_path).model_copy(
+        update={"limits": LimitSettings(running=1, waiting=0)}
+    )
+    async with client_of(settings, service) as client:
         slow = asyncio.create_task(client.post("/v1/ask", json=asking("slow")))
         await service.runner.waiting.wait()
         refused = await client.post("/v1/ask", json=asking("q"))
         slow.cancel()
     assert (refused.status_code, refused.json()["code"]) == (429, "rate_limited")
-    assert refused.headers["retry-after"] == "1"
+    assert refused.headers["retry-after"] == "5"
 
 
 async def test_the_request_id_goes_in_and_out(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_a_reader_that_stands_still_loses_its_run(tmp_path: Path) -> None:
                 yield Event(seq, "run", {"run_id": "r"})
 
     async def stand_still() -> None:
-        runs = ActiveRuns(limit=1, queue=1, stall_s=0.05)
+        runs = ActiveRuns(queue=1, stall_s=0.05)
         async with runs.start(Endless(), Ask("q", "kb")) as run:  # type: ignore[arg-type]
             await asyncio.sleep(0.2)
             with anyio.fail_after(2), pytest.raises(Cancelled):

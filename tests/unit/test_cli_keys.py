@@ -85,3 +85,19 @@ def test_the_database_is_the_place_where_one_is_set(
     monkeypatch.setattr("api.adapters.postgres_keys.TIMEOUT_S", 1)
     assert crag.run(["keys", "list"]) == 1
     assert not data_dir.exists()
+
+
+def test_a_key_has_limits_of_its_own_and_keeps_them(capsys: pytest.CaptureFixture[str]) -> None:
+    made = run_json(capsys, "create", "--limit", "requests_per_minute=60", "--limit", "running=2")
+    assert made["limits"] == {"requests_per_minute": 60, "running": 2}
+    assert run_json(capsys, "rotate", made["prefix"])["limits"] == made["limits"]
+    assert run_json(capsys, "limit", made["prefix"], "--limit", "running=1")["limits"] == {
+        "running": 1
+    }
+    assert run_json(capsys, "limit", made["prefix"])["limits"] == {}
+
+
+@pytest.mark.parametrize("bad", ["running", "running=0", "running=-1", "wait_s=1", "x=1", "=1"])
+def test_a_limit_that_cannot_be_is_refused(bad: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert crag.run(["keys", "create", "--limit", bad]) == 2
+    assert capsys.readouterr().err.startswith("crag: ")
