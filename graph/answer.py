@@ -10,7 +10,8 @@ from nodes.context import Context
 from nodes.findings import Citation
 from nodes.instructions import without_orders
 from nodes.nearest import nearest
-from nodes.parts import not_found, unanswered
+from nodes.notes import not_found
+from nodes.parts import unanswered
 from nodes.safe_sentences import plain
 from nodes.state import Degraded, Outcome, Reason, State, TraceEntry
 

@@ -62,24 +62,6 @@ def renumbered(sentences: Sequence[Sentence], beside: Sequence[Sentence] = ()) -
     return told
 
 
-def named(candidate: Candidate) -> str:
-    """A source as a note names it: with its version and its date, where it has them."""
-    chunk = candidate.chunk
-    version, date = chunk.metadata.get("version"), chunk.metadata.get("effective")
-    parts = [chunk.title, f"version {version}" if version else "", f"of {date}" if date else ""]
-    return ", ".join(part for part in parts if part)
-
-
-def note_of(candidate: Candidate) -> str:
-    """What a reader must know of a document that is not current, or nothing."""
-    status = candidate.chunk.metadata.get("status", "current")
-    version = candidate.chunk.metadata.get("version")
-    named = f"{candidate.chunk.title}, version {version}" if version else candidate.chunk.title
-    if status == "superseded":
-        return f"no longer current, from {named}"
-    return f"draft, from {named}" if status == "draft" else ""
-
-
 def _quoted(citation: Citation) -> tuple[str, int, int]:
     return (citation.chunk_id, citation.start, citation.end)
 

@@ -50,12 +50,6 @@ WORDS = 2
 COVERED = 0.75
 """Share of a part's words from which a sentence told for another part answers it, too."""
 
-NOT_FOUND = {
-    "en": "I found nothing on: {}",
-    "de": "Dazu habe ich nichts gefunden: {}",
-    "es": "No encontré nada sobre esto: {}",
-}
-
 
 def split(question: str) -> list[str]:
     """The two or three questions it is made of, by rules; none where one does not stand alone."""
@@ -101,10 +95,3 @@ def unanswered(queries: Sequence[Query], told: Iterable[Sentence]) -> list[str]:
     """The parts that no sentence answers."""
     answered = {part for sentence in told for part in sentence.parts}
     return [part for part in parts_of(queries) if part not in answered]
-
-
-def not_found(parts: Sequence[str]) -> str:
-    """A line that names the parts without an answer, in their language; empty without any."""
-    if not parts:
-        return ""
-    return NOT_FOUND[guess_language(" ".join(parts))].format("; ".join(parts))

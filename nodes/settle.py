@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from ingest.documents import Candidate
 from nodes.answer_values import stated_values
-from nodes.citations import cite, named, note_of, renumbered
+from nodes.citations import cite, renumbered
 from nodes.conflicts import Statement, agree, contradict, newer, same_title, sources
 from nodes.findings import Evidence, Sentence
+from nodes.notes import named, replaces_note, side_note, status_note
 from nodes.trust import trust
 
 NEAR = 4.5
@@ -21,6 +22,8 @@ SIDES = 3
 """Sides that are told at most; an answer with more is no answer to anybody."""
 
 DISAGREE = "the documents disagree"
+"""For the trace; what is told says so in the question's language."""
+
 QUOTED = 160
 """Code points of an older text that a note repeats."""
 
@@ -71,10 +74,10 @@ def settle(
     total = sum(map(_count, standing))
     lines: list[Sentence] = []
     for side in standing:
-        notes = [_newer_than(o) for o in older if _replaces(side, o)]
+        notes = [_newer_than(o, question) for o in older if _replaces(side, o)]
         if len(standing) > 1:
-            notes.append(f"{DISAGREE}, {_count(side)} of {total} say this{_dated(side)}")
-        first, *more = side.told or [_quoted(side.statements[0])]
+            notes.append(side_note(_count(side), total, _dated(side, question), question))
+        first, *more = side.told or [_quoted(side.statements[0], question)]
         note = "; ".join(filter(None, [first.note, *notes]))
         lines += [replace(first, note=note), *more]
     kept = renumbered([*lines, *beside])
@@ -154,9 +157,9 @@ def _is_current(side: _Side) -> bool:
     return side.best.chunk.metadata.get("status", "current") == "current"
 
 
-def _dated(side: _Side) -> str:
+def _dated(side: _Side, question: str) -> str:
     known = side.best.chunk.metadata.keys() & {"effective", "version"}
-    return f": {named(side.best)}" if known else ""
+    return named(side.best, question) if known else ""
 
 
 def _trust(side: _Side) -> int:
@@ -167,12 +170,12 @@ def _count(side: _Side) -> int:
     return sources([statement.candidate for statement in side.statements])
 
 
-def _quoted(statement: Statement) -> Sentence:
+def _quoted(statement: Statement, question: str) -> Sentence:
     start = statement.candidate.chunk.text.index(statement.text)
     citation = cite(statement.candidate, start, start + len(statement.text), 1)
-    return Sentence(statement.text, [citation], note_of(statement.candidate))
+    return Sentence(statement.text, [citation], status_note(statement.candidate, question))
 
 
-def _newer_than(side: _Side) -> str:
+def _newer_than(side: _Side, question: str) -> str:
     said = textwrap.shorten(side.statements[0].text, QUOTED, placeholder=" …")
-    return f"newer than {named(side.best)}, which says “{said}”"
+    return replaces_note(side.best, said, question)

@@ -10,8 +10,9 @@ from ingest.documents import Candidate
 from ingest.errors import ServiceError
 from ingest.sentences import sentence_spans
 from nodes import prompts
-from nodes.citations import cite, named, note_of, renumbered
+from nodes.citations import cite, renumbered
 from nodes.findings import Citation, Evidence, Rejected, Sentence
+from nodes.notes import named, status_note
 from nodes.ports import Draft, Generator
 from nodes.words import content_words
 
@@ -72,7 +73,8 @@ class ChatGenerator:
             said = f"answered without the chat model: {error.message}"
             return Draft(draft.sentences, said, kind=error.code)
         wrong = {one.sentence for one in rejected}
-        told = [s for s in sentences_of(reply, [e.candidate for e in read]) if s.text not in wrong]
+        written = sentences_of(question, reply, [e.candidate for e in read])
+        told = [s for s in written if s.text not in wrong]
         return Draft(told[: max(limit, 4) - len(kept)], note)
 
     def _fitting(self, evidence: Sequence[Evidence]) -> list[Evidence]:
@@ -113,7 +115,7 @@ def _shown(evidence: Evidence) -> str:
     )
 
 
-def sentences_of(reply: str, passages: Sequence[Candidate]) -> list[Sentence]:
+def sentences_of(question: str, reply: str, passages: Sequence[Candidate]) -> list[Sentence]:
     """The sentences of a reply with their citations; none where it says that there is no answer.
 
     Each citation points at the sentence of its passage that says most of it. A number that names no
@@ -131,7 +133,7 @@ def sentences_of(reply: str, passages: Sequence[Candidate]) -> list[Sentence]:
             start, end = _best_span(text, passages[n - 1].chunk.text)
             cited = cite(passages[n - 1], start, end, n)
             citations.append(replace(cited, attributed=not named))
-        notes = [note_of(passages[n - 1]) for n in known]
+        notes = [status_note(passages[n - 1], question) for n in known]
         # Said here and not left to the model: nothing current states it.
         found.append(Sentence(text, citations, notes[0] if notes and all(notes) else ""))
     return renumbered(found)

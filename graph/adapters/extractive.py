@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from graph.adapters.answer_scorer import AnswerScorer
 from graph.adapters.grading import tellable
 from ingest.documents import Candidate
-from nodes.citations import cite, note_of
+from nodes.citations import cite
 from nodes.conflicts import Statement, contradict
 from nodes.findings import Evidence, Rejected, Sentence, Stated
+from nodes.notes import status_note
 from nodes.ports import Draft
 from nodes.trust import trust
 from nodes.words import content_words, literals
@@ -67,7 +68,7 @@ class ExtractiveGenerator:
         open_ones = [one for one in told if one.text not in wrong]
         chosen = choose(question, _of_the_named(question, open_ones), limit)
         fresh = [one for one in chosen if one.text not in known]
-        return Draft([_cited(n, one) for n, one in enumerate(fresh, start=1)])
+        return Draft([_cited(n, one, question) for n, one in enumerate(fresh, start=1)])
 
     async def _stated(self, question: str, evidence: Sequence[Evidence]) -> list[list[Stated]]:
         unread = [e.candidate for e in evidence if e.grade.stated is None]
@@ -107,6 +108,6 @@ def _same(question: str, one: Told, other: Told) -> bool:
     return repeats and not contradict(question, *statements)
 
 
-def _cited(n: int, told: Told) -> Sentence:
+def _cited(n: int, told: Told, question: str) -> Sentence:
     citation = cite(told.candidate, told.stated.start, told.stated.end, n)
-    return Sentence(told.text, [citation], note_of(told.candidate))
+    return Sentence(told.text, [citation], status_note(told.candidate, question))

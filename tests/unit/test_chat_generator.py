@@ -26,7 +26,10 @@ def script(chat: FakeChat) -> None:
 
 
 def told(reply: str) -> list[tuple[str, list[tuple[int, str]]]]:
-    return [(s.text, [(c.n, c.quote) for c in s.citations]) for s in sentences_of(reply, PASSAGES)]
+    return [
+        (s.text, [(c.n, c.quote) for c in s.citations])
+        for s in sentences_of("How long?", reply, PASSAGES)
+    ]
 
 
 def test_each_sentence_cites_the_sentence_that_it_was_made_from() -> None:
@@ -52,7 +55,9 @@ def test_a_forgotten_number_is_that_of_the_nearest_passage_and_marked() -> None:
     assert told("Shipping is free.") == [
         ("Shipping is free.", [(1, "Shipping is free above 50 euros.")])
     ]
-    forgotten, named = sentences_of("Shipping is free.\nShipping is free. [2]", PASSAGES)
+    forgotten, named = sentences_of(
+        "How long?", "Shipping is free.\nShipping is free. [2]", PASSAGES
+    )
     assert [c.attributed for c in (*forgotten.citations, *named.citations)] == [True, False]
 
 
@@ -64,7 +69,7 @@ def test_no_answer_is_no_sentence(reply: str) -> None:
 def test_the_quote_stands_at_its_offsets() -> None:
     chunk = a_chunk("c", "One. Two is here. Three.")
     moved = Candidate(type(chunk)(**{**vars(chunk), "start": 100, "end": 124}), {}, [])
-    (sentence,) = sentences_of("Here is two. [1]", [moved])
+    (sentence,) = sentences_of("How long?", "Here is two. [1]", [moved])
     (citation,) = sentence.citations
     assert (citation.start, citation.end, citation.quote) == (105, 117, "Two is here.")
 

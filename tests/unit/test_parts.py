@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from nodes.evidence import enough, usable
 from nodes.findings import Evidence, Sentence
-from nodes.parts import MOST, covers, for_part, not_found, split, unanswered
+from nodes.notes import not_found
+from nodes.parts import MOST, covers, for_part, split, unanswered
 from nodes.state import Query, State
 from tests.fakes import a_candidate, a_grade
 
