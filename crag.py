@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import typer
 
+import api.audit_cli
 import api.cli
 import api.keys_cli
 import eval.cli
@@ -24,6 +25,7 @@ app.command("ask")(graph.cli.ask)
 app.command("search")(graph.cli.search)
 app.add_typer(graph.cli.models, name="models", no_args_is_help=True)
 app.add_typer(api.keys_cli.keys, name="keys", no_args_is_help=True)
+app.add_typer(api.audit_cli.audit, name="audit", no_args_is_help=True)
 app.command("serve")(api.cli.serve)
 app.command("doctor")(api.cli.doctor)
 app.add_typer(eval.cli.commands, name="eval", no_args_is_help=True)

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import Depends, FastAPI
 
 from api import errors
+from api.audit_trail import Audited
 from api.auth import credentials
 from api.body_limit import BodyLimit
 from api.dependencies import within_rate
@@ -48,6 +49,7 @@ def create_app(
 
     app = FastAPI(title="Corrective RAG", description=DESCRIPTION, lifespan=lifespan)
     app.state.lifetime = lifetime
+    app.state.settings = settings
     app.state.credentials = credentials(settings, token)
     app.include_router(health.router)
     for noun in (ask, search, runs, threads, knowledge_bases, documents):
@@ -55,6 +57,7 @@ def create_app(
     errors.install(app)
     limits = settings.api
     app.add_middleware(BodyLimit, body_mb=limits.max_body_mb, upload_mb=limits.max_upload_mb)
+    app.add_middleware(Audited, trail=lifetime.trail)
     app.add_middleware(RequestId)
     _describe_problems(app)
     return app

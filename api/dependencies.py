@@ -12,6 +12,7 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from api.active_runs import ActiveRun, ActiveRuns
+from api.audit import note
 from api.auth import Credentials
 from api.body_limit import ALLOWED, Allowed
 from api.disconnect import unless_gone
@@ -21,10 +22,12 @@ from api.keys import KeyScope
 from api.lifetime import Lifetime
 from api.limits import check_question
 from api.schemas import AskBody, SearchBody
+from api.settings import Settings
 from graph.compose import Service
 from graph.runner import Ask
 from ingest.filters import parse_filters
 from ingest.scope import Scope
+from nodes.masking import masked
 from nodes.state import Degraded, Turn
 
 bearer = HTTPBearer(auto_error=False, description="An API key, or a token of the issuer.")
@@ -95,8 +98,17 @@ RunsOf = Annotated[ActiveRuns, Depends(runs_of)]
 
 
 async def within_rate(request: Request, identity: IdentityOf) -> None:
-    """Counts a request under /v1. Raises RateLimited."""
+    """Counts a request under /v1, and says for the audit trail whose it is. Raises RateLimited."""
     lifetime: Lifetime = request.app.state.lifetime
+    endpoint, path = request.scope["endpoint"].__name__, request.path_params
+    note(
+        request,
+        action=endpoint,
+        tenant=identity.scope.tenant,
+        who=identity.who,
+        knowledge_base=path.get("knowledge_base", ""),
+        target=" ".join(value for name, value in path.items() if name != "knowledge_base"),
+    )
     await lifetime.admission.request(identity)
 
 
@@ -114,12 +126,17 @@ async def started_run(
     lifetime: Lifetime = request.app.state.lifetime
     admission = lifetime.admission
     check_question(body.question, admission.limits(identity))
+    _note_question(request, body)
     async with AsyncExitStack() as held:
         degraded = await unless_gone(request, held.enter_async_context(admission.run(identity)))
         async with lifetime.runs.start(service.runner, _ask(body, scope, degraded)) as run:
             # Once it has ended: until then it may spend.
             held.push_async_callback(lambda: admission.spend(identity, run.took.tokens))
-            yield run
+            note(request, target=run.run_id)
+            try:
+                yield run
+            finally:
+                note(request, outcome=run.took.outcome or "cancelled")
 
 
 async def place_of_search(
@@ -128,6 +145,7 @@ async def place_of_search(
     """A search takes the place of a run, for as long as the request lasts."""
     lifetime: Lifetime = request.app.state.lifetime
     check_question(body.question, lifetime.admission.limits(identity))
+    _note_question(request, body)
     async with AsyncExitStack() as held:
         place = lifetime.admission.run(identity)
         await unless_gone(request, held.enter_async_context(place))
@@ -136,6 +154,13 @@ async def place_of_search(
 
 RunOf = Annotated[ActiveRun, Depends(started_run)]
 HoldsPlace = Depends(place_of_search)
+
+
+def _note_question(request: Request, body: AskBody | SearchBody) -> None:
+    settings: Settings = request.app.state.settings
+    text = masked(body.question) if settings.privacy.mask else body.question
+    asked = {"question": text} if settings.audit.questions else {}
+    note(request, knowledge_base=body.knowledge_base, **asked)
 
 
 def _ask(body: AskBody, scope: Scope, degraded: list[Degraded]) -> Ask:

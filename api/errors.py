@@ -19,6 +19,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from api.audit import note
 from api.disconnect import ClientGone, nobody_left
 from ingest.errors import NotFound, ServiceError
 
@@ -140,7 +141,9 @@ def install(app: FastAPI) -> None:
 
 
 async def _failed(request: Request, error: Exception) -> JSONResponse:
-    response = problem_response(problem_of(error))
+    body = problem_of(error)
+    note(request, outcome=body["code"])
+    response = problem_response(body)
     if isinstance(error, RateLimited):
         response.headers["Retry-After"] = str(max(1, ceil(error.retry_after_s)))
     return response

@@ -20,10 +20,14 @@ class Identity:
     """A command on this machine, by the token of the lock file."""
 
     @property
+    def who(self) -> str:
+        users = [name for name in self.scope.principals if name.startswith("user:")]
+        return " ".join([self.label, *users])
+
+    @property
     def subject(self) -> str:
         """Whose requests, runs and tokens are counted together."""
-        users = [name for name in self.scope.principals if name.startswith("user:")]
-        return " ".join([self.scope.tenant, self.label, *users])
+        return f"{self.scope.tenant} {self.who}"
 
     @property
     def managing(self) -> Scope:

@@ -53,6 +53,7 @@ def create(
     )
     with _store(context) as store:
         told = store_key(store, key)
+    _audit(context, "create_key", key)
     _say_new(key, told, as_json)
 
 
@@ -96,6 +97,7 @@ def rotate_key(
 
     with _store(context) as store:
         key, told = rotate(store, key_id, _duration(grace) or timedelta(), _duration(expires))
+    _audit(context, "rotate_key", key, replaced=key_id.removeprefix("crag_"))
     _say_new(key, told, as_json)
 
 
@@ -106,7 +108,9 @@ def revoke_key(context: typer.Context, key_id: KeyId, as_json: Json = False) -> 
     from ingest.terminal import say, say_json
 
     with _store(context) as store:
-        key = _shown(revoke(store, key_id))
+        ended = revoke(store, key_id)
+    _audit(context, "revoke_key", ended)
+    key = _shown(ended)
     say_json(key) if as_json else say(f"revoked {key['prefix']} of {key['tenant']}")
 
 
@@ -119,7 +123,9 @@ def limit_key(
     from ingest.terminal import say, say_json
 
     with _store(context) as store:
-        key = _shown(limit_to(store, key_id, _limits(limit)))
+        limited = limit_to(store, key_id, _limits(limit))
+    _audit(context, "limit_key", limited)
+    key = _shown(limited)
     told = ", ".join(f"{name} {most}" for name, most in key["limits"].items())
     say_json(key) if as_json else say(f"{key['prefix']}: {told or 'the limits of everyone'}")
 
@@ -134,6 +140,20 @@ def _store(context: typer.Context) -> "Iterator[KeyStore]":
         yield store
     finally:
         store.close()
+
+
+def _audit(context: typer.Context, action: str, key: "Key", replaced: str = "") -> None:
+    import os
+
+    from api.audit import audit_row, open_audit
+    from ingest.settings import read
+
+    ids = " ".join(f"crag_{key_id}" for key_id in (key.key_id, replaced) if key_id)
+    log = open_audit(read(context.obj))
+    try:
+        log.add(audit_row(action, key.tenant, f"this machine, uid {os.getuid()}", target=ids))
+    finally:
+        log.close()
 
 
 def _say_new(key: "Key", told: str, as_json: bool) -> None:

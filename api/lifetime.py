@@ -7,9 +7,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from api.active_runs import ActiveRuns
 from api.admission import Admission
+from api.audit_trail import AuditTrail
 from api.errors import NotReady
 from api.settings import Settings
 from graph.compose import Service
+from graph.retention import swept
 from ingest.errors import DependencyError
 
 log = logging.getLogger("crag.api")
@@ -49,6 +51,7 @@ class Lifetime:
             stall_s=settings.api.stream_stall_s,
         )
         self.admission = Admission(settings)
+        self.trail = AuditTrail(settings)
         self._settings = settings
         self._open_service = open_service
         self._opened = opened
@@ -87,6 +90,7 @@ class Lifetime:
                 living.cancel()
             await asyncio.wait([living])
             await self.admission.close()
+            await self.trail.close()
 
     async def end_runs(self) -> None:
         """Ends those that go on and those that wait; each reader is told."""
@@ -109,6 +113,7 @@ class Lifetime:
                 await service.corpus.embedder.encode(["warm up"])
                 self._service = service
                 self._ready(service)
-                await self._ending.wait()
+                async with swept("audit rows", self._settings.audit.ttl_days, self.trail.sweep):
+                    await self._ending.wait()
         except Exception as error:  # noqa: BLE001 - the edge of a background task
             self._failed(error)

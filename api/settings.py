@@ -52,6 +52,11 @@ class LimitSettings(Section):
     )
 
 
+class AuditSettings(Section):
+    ttl_days: float = Field(365, ge=0, description="Kept; 0: for ever.")
+    questions: bool = Field(False, description="Keep the text of questions, too.")
+
+
 class JwtSettings(Section):
     """Bearer tokens of an identity provider; without `jwks_url` none is taken."""
 
@@ -98,6 +103,7 @@ class Settings(GraphSettings):
     port: int = Field(8000, ge=0, le=65535, description="0 takes any free port.")
     api: ApiSettings = ApiSettings()
     limits: LimitSettings = LimitSettings()
+    audit: AuditSettings = AuditSettings()
     jwt: JwtSettings = JwtSettings()
 
 

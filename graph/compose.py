@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graph.builder import Graph, build
+from graph.retention import swept
 from graph.run_log import RunLog
 from graph.runner import Runner
 from graph.services import Loading, Services
@@ -69,7 +70,8 @@ async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
                 alone=threads.alone,
             )
             try:
-                yield Service(runner, graph, corpus, runs, services, settings)
+                async with swept("runs", settings.runs.ttl_days, runs.sweep):
+                    yield Service(runner, graph, corpus, runs, services, settings)
             finally:
                 await services.close()
                 runs.close()

@@ -6,7 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,6 +41,7 @@ class RunLog:
             self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.execute("PRAGMA secure_delete = ON")
             self._db.executescript(SCHEMA)
             if not any(row[1] == "principals" for row in self._db.execute(COLUMNS)):
                 self._db.execute("ALTER TABLE runs ADD COLUMN principals TEXT DEFAULT '[]'")
@@ -66,6 +67,10 @@ class RunLog:
         """The whole answer object. Raises NotFound."""
         return await self._run(lambda: self._get(scope, run_id))
 
+    async def sweep(self, ttl_days: float) -> int:
+        """Deletes the runs that are longer ago, from the file as well; returns their number."""
+        return await self._run(lambda: self._sweep(ttl_days))
+
     def close(self) -> None:
         self._pool.shutdown()
         self._db.close()
@@ -86,6 +91,14 @@ class RunLog:
             self._db.execute(
                 "DELETE FROM runs WHERE rowid <= (SELECT max(rowid) FROM runs) - ?", (KEPT,)
             )
+
+    def _sweep(self, ttl_days: float) -> int:
+        before = datetime.now(UTC) - timedelta(days=ttl_days)
+        with self._lock:
+            return self._db.execute(
+                "DELETE FROM runs WHERE created_at < ?",
+                (before.isoformat(timespec="milliseconds"),),
+            ).rowcount
 
     def _list(self, scope: Scope, limit: int) -> list[dict[str, Any]]:
         names = ("run_id", "knowledge_base", "created_at", "outcome", "reason", "question")

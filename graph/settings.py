@@ -158,6 +158,11 @@ class ThreadSettings(Section):
     ttl_days: float = Field(30, ge=0, description="Kept after the last run; 0: for ever.")
 
 
+class RunSettings(Section):
+    ttl_days: float = Field(30, ge=0, description="Kept in the log of runs; 0: for ever.")
+    """They hold questions and what was answered."""
+
+
 class DatabaseSettings(Section):
     url: SecretStr | None = Field(None, description="postgresql://…: conversations are kept there.")
 
@@ -181,5 +186,6 @@ class GraphSettings(IndexSettings):
     chat: ChatSettings = ChatSettings()
     privacy: PrivacySettings = PrivacySettings()
     threads: ThreadSettings = ThreadSettings()
+    runs: RunSettings = RunSettings()
     database: DatabaseSettings = DatabaseSettings()
     redis: RedisSettings = RedisSettings()

@@ -1,24 +1,17 @@
 """Conversations: where threads are kept, one run at a time on each, and how long they live."""
 
-import asyncio
-import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+from graph.retention import DAY_S, swept
 from graph.settings import GraphSettings
 from ingest.errors import ServiceError
 
-SWEEP_EVERY_S = 3600
-"""A thread outlives its time by at most this."""
-
-DAY_S = 86_400
 UUID_EPOCH_S = -12_219_292_800
 """15 October 1582, from which the time in a UUID counts, in steps of 100 ns."""
-
-log = logging.getLogger("crag.threads")
 
 
 class ThreadBusy(ServiceError):
@@ -48,31 +41,25 @@ async def open_threads(settings: GraphSettings, folder: Path) -> AsyncIterator[T
     Raises ConfigurationError for a store that cannot be opened.
     """
     async with _store(settings, folder) as threads:
-        if not settings.threads.ttl_days:
+        days = settings.threads.ttl_days
+        async with swept("threads", days, lambda ttl_days: sweep(threads, ttl_days)):
             yield threads
-            return
-        sweeping = asyncio.create_task(_keep_sweeping(threads, settings.threads.ttl_days))
-        try:
-            yield threads
-        finally:
-            sweeping.cancel()
-            await asyncio.wait([sweeping])
 
 
 async def sweep(threads: Threads, ttl_days: float) -> int:
     """Deletes the threads whose last run is longer ago; returns their number."""
     before = checkpoint_id_at(time.time() - ttl_days * DAY_S)
-    swept = 0
+    deleted = 0
     for thread in await threads.expired(before):
         try:
             async with threads.alone(thread):
                 # A run may have ended on it since.
                 if await threads.expired(before, thread):
                     await threads.checkpointer.adelete_thread(thread)
-                    swept += 1
+                    deleted += 1
         except ThreadBusy:
             continue
-    return swept
+    return deleted
 
 
 def checkpoint_id_at(seconds: float) -> str:
@@ -80,16 +67,6 @@ def checkpoint_id_at(seconds: float) -> str:
     steps = int((seconds - UUID_EPOCH_S) * 10_000_000)
     high, middle, low = steps >> 28, (steps >> 12) & 0xFFFF, steps & 0xFFF
     return f"{high:08x}-{middle:04x}-6{low:03x}-0000-000000000000"
-
-
-async def _keep_sweeping(threads: Threads, ttl_days: float) -> None:
-    while True:
-        try:
-            if swept := await sweep(threads, ttl_days):
-                log.info("%d threads were older than %g days and are deleted", swept, ttl_days)
-        except Exception as error:  # noqa: BLE001 - a store that is away now may be back in an hour
-            log.warning("threads were not swept: %s", error)
-        await asyncio.sleep(SWEEP_EVERY_S)
 
 
 def _store(settings: GraphSettings, folder: Path) -> AbstractAsyncContextManager[Threads]:

@@ -1,10 +1,12 @@
 """Documents of a knowledge base."""
 
+from collections import Counter
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
 
+from api.audit import note
 from api.dependencies import Ingests, Reads, ServiceOf, within_upload
 from api.problems import problems
 from api.schemas import AccessBody
@@ -67,6 +69,12 @@ async def upload_documents(
         )
         async for source, content in uploaded(request, name)
     ]
+    states = Counter(result.state for result in results)
+    note(
+        request,
+        target=" ".join(filter(None, (result.document_id for result in results))),
+        outcome=", ".join(f"{number} {state}" for state, number in states.items()),
+    )
     if any(result.state in ("added", "updated") for result in results):
         request.app.state.lifetime.uploaded()
     return UploadReport(files=results)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from graph import retention
 from graph import threads as module
 from graph.settings import GraphSettings, ThreadSettings
 from graph.threads import ThreadBusy, open_threads, sweep
@@ -48,7 +49,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
             yield store
 
         monkeypatch.setattr(module, "_store", fake)
-        monkeypatch.setattr(module, "SWEEP_EVERY_S", 0.005)
+        monkeypatch.setattr(retention, "SWEEP_EVERY_S", 0.005)
         settings = GraphSettings(threads=ThreadSettings(ttl_days=ttl_days))
         return open_threads(settings, Path("unused"))
 

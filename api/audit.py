@@ -1,0 +1,79 @@
+"""The audit trail: who asked, changed or deleted what, when, and how it ended."""
+
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from starlette.requests import Request
+
+from api.request_id import request_id
+from api.settings import Settings
+
+FILE = "audit.sqlite"
+SEEN = "crag.audit"
+"""Where a request has what is known of it for its row."""
+MAX_TEXT = 2_000
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    """`who` is a key by its id, a user, or the operator; `target` the ids of what was touched.
+
+    `at` is ISO 8601 in UTC; `outcome` that of a run or an upload, the code of a problem, or `ok`.
+    """
+
+    at: str
+    request_id: str
+    tenant: str
+    who: str
+    action: str
+    knowledge_base: str = ""
+    target: str = ""
+    outcome: str = "ok"
+    question: str = ""
+
+
+COLUMNS = [field.name for field in fields(AuditRow)]
+
+
+class AuditLog(Protocol):
+    """Rows by the time of their end. Calls block for some milliseconds; raises DependencyError."""
+
+    def add(self, row: AuditRow) -> None: ...
+
+    def recent(self, *, tenant: str | None = None, limit: int = 50) -> list[AuditRow]:
+        """Newest first; of a tenant, or of all."""
+
+    def sweep(self, ttl_days: float) -> int:
+        """Deletes what is longer ago; returns the number of rows."""
+
+    def close(self) -> None: ...
+
+
+def open_audit(settings: Settings) -> AuditLog:
+    """In the data folder, which is made if need be; other processes may write to it meanwhile."""
+    from contextlib import suppress
+
+    from api.adapters.sqlite_audit import SqliteAudit
+    from ingest.data_folder import DataFolder
+    from ingest.errors import DataFolderHeld
+
+    if not settings.data_dir.exists():
+        with suppress(DataFolderHeld):
+            DataFolder(settings.data_dir).close()
+    return SqliteAudit(settings.data_dir / FILE)
+
+
+def note(request: Request, **known: str) -> None:
+    """Says something of a request for its row."""
+    request.scope.get(SEEN, {}).update(known)
+
+
+def audit_row(action: str, tenant: str, who: str, **more: str) -> AuditRow:
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    short = {name: text[:MAX_TEXT] for name, text in more.items()}
+    return AuditRow(at, request_id.get(), tenant, who, action, **short)
+
+
+def as_json(row: AuditRow) -> dict[str, Any]:
+    return asdict(row)

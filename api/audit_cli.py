@@ -1,0 +1,41 @@
+"""The command `crag audit list`. Imports wait until it runs."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+audit = typer.Typer(help="The audit trail: who asked, changed or deleted what, and when.")
+
+
+@audit.callback()
+def audit_commands() -> None:
+    """Without this a single command would take the place of the group."""
+
+
+@audit.command("list")
+def list_rows(
+    context: typer.Context,
+    tenant: Annotated[str | None, typer.Option(help="Only of this tenant.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Rows, newest first.")] = 50,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """List what was asked, changed and deleted, newest first; also while a server runs."""
+    from api.audit import as_json as row_as_json
+    from api.audit import open_audit
+    from ingest.settings import read
+    from ingest.terminal import say, say_json
+
+    log = open_audit(read(context.obj))
+    try:
+        rows = log.recent(tenant=tenant, limit=limit)
+    finally:
+        log.close()
+    if as_json:
+        say_json({"rows": [row_as_json(row) for row in rows]})
+        return
+    for row in rows:
+        parts = (row.tenant or "-", row.who, row.action, row.knowledge_base, row.target)
+        say("  ".join([row.at, *filter(None, [*parts, row.outcome, row.question])]))
+    if not rows:
+        say("nothing yet", sys.stderr)
