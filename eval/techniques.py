@@ -59,6 +59,16 @@ TECHNIQUES = (
         "Questions with several conditions; off, the order of retrieval stays.",
     ),
     Technique(
+        "chat-pointwise", *_one("rerank", "kind", "chat_pointwise", "late_interaction"), "search",
+        "Where each passage must be read with care, and calls cost little; on, one call for each.",
+        needs="chat",
+    ),
+    Technique(
+        "chat-listwise", *_one("rerank", "kind", "chat_listwise", "late_interaction"), "search",
+        "Where passages must be weighed against each other; on, one call in a loop.",
+        needs="chat",
+    ),
+    Technique(
         "collapse", *_one("rerank", "collapse", True, False), "search",
         "Bases that hold the same text many times; every copy is cited.",
     ),

@@ -19,6 +19,9 @@ from ingest.named_adapters import load_adapter
 from nodes.ports import GroundingChecker
 from nodes.scope_of_base import NEVER
 
+CHAT_KINDS = ("chat_pointwise", "chat_listwise")
+"""Rerankers that are a chat model."""
+
 
 @dataclass(frozen=True)
 class Service:
@@ -155,12 +158,20 @@ def with_chat(settings: GraphSettings, services: Services) -> Services:
     from graph.adapters.chat_grounding import ChatGroundingChecker
     from graph.adapters.chat_model import ChatModel
     from graph.adapters.chat_queries import ChatQueryWriter
+    from graph.adapters.chat_rerank import ChatReranker
 
     model = ChatModel(chat.model, chat)
     small = ChatModel(chat.lite_model, chat) if chat.lite_model else model
     batched = chat.verdicts == "batched"
+    reranker = services.reranker
+    if settings.rerank.kind in CHAT_KINDS:
+        listwise, depth = settings.rerank.kind == "chat_listwise", settings.rerank.chat_depth
+        reranker = ChatReranker(
+            reranker, small, listwise=listwise, logprob=not batched, depth=depth
+        )
     return replace(
         services,
+        reranker=reranker,
         grader=ChatGrader(services.grader, small, sure=settings.grade.sure, batched=batched),
         generator=ChatGenerator(
             model,
@@ -185,7 +196,9 @@ def open_reranker(settings: GraphSettings, vectors: Any) -> Any:
     from graph.adapters.late_interaction import LateInteractionReranker, NoReranker
 
     kind = settings.rerank.kind
-    if kind == "late_interaction":
+    if kind in CHAT_KINDS and settings.chat.model is None:
+        raise ConfigurationError(f"CRAG_RERANK__KIND={kind} needs a model in CRAG_CHAT__MODEL")
+    if kind in ("late_interaction", *CHAT_KINDS):  # a chat model orders what that puts first
         return LateInteractionReranker(vectors, weight=settings.rerank.weight)
     if kind == "cross_encoder":
         from graph.adapters.cross_encoder import CrossEncoderReranker
@@ -197,7 +210,8 @@ def open_reranker(settings: GraphSettings, vectors: Any) -> Any:
         return _own_reranker(kind, settings)
     raise ConfigurationError(
         f"CRAG_RERANK__KIND: unknown {kind!r}; "
-        "known: late_interaction, cross_encoder, none, package.module:Class"
+        f"known: late_interaction, cross_encoder, {', '.join(CHAT_KINDS)}, none, "
+        "package.module:Class"
     )
 
 

@@ -19,7 +19,9 @@ class RetrieveSettings(Section):
 
 class RerankSettings(Section):
     kind: str = Field(
-        "late_interaction", description="late_interaction, cross_encoder, none or package:Class."
+        "late_interaction",
+        description="late_interaction, cross_encoder, chat_pointwise, chat_listwise, none or "
+        "package.module:Class.",
     )
     model: str | None = Field(None, description="Of a cross-encoder: a folder, or a cached name.")
     backend: Literal["torch", "onnx", "openvino"] = Field("torch", description="What runs it.")
@@ -27,6 +29,7 @@ class RerankSettings(Section):
     max_length: int = Field(512, ge=16, description="Tokens of a pair; longer ones are cut.")
     depth: int = Field(50, ge=1, le=400, description="Candidates that a cross-encoder reads.")
     """It reads each one for each question, where late interaction keeps what it has read."""
+    chat_depth: int = Field(8, ge=1, le=50, description="Candidates that a chat model orders.")
     keep: int = Field(DEFAULTS.keep, ge=1, le=20, description="Candidates graded in a loop.")
     collapse: bool = Field(
         DEFAULTS.collapse, description="Near duplicates count once, all are cited."

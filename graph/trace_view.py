@@ -68,6 +68,8 @@ def _retrieve(summary: Entry) -> Iterator[Line]:
 
 
 def _rerank(summary: Entry) -> Iterator[Line]:
+    if summary.get("no_verdict"):
+        yield f"{summary['no_verdict']} passages got no verdict", STATUS_STYLE["fallback"]
     if summary.get("collapsed"):
         yield f"{summary['collapsed']} near duplicates, cited with what stands for them", ""
     if summary.get("moved"):

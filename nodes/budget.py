@@ -33,6 +33,10 @@ class Meter:
         self._deadline = _deadline(state, context)
         self._reserve = min(RESERVE_S, RESERVE * (context.deadline_s or 0.0))
 
+    @property
+    def calls_left(self) -> int:
+        return max(0, self._calls_left - self.spent.chat_calls)
+
     def begin_call(self) -> None:
         """Raises BudgetSpent where the run may not make another call."""
         if self.spent.chat_calls >= self._calls_left:

@@ -41,6 +41,18 @@ class Supported(BaseModel):
     supported: list[int] = Field(description="Numbers of claims that are fully supported.")
 
 
+class Relevance(BaseModel):
+    """How well a passage answers a question."""
+
+    score: int = Field(description="From 0, another topic, to 10, the passage states the answer.")
+
+
+class Ranking(BaseModel):
+    """The numbers of all passages, the one that answers best first."""
+
+    ranking: list[int] = Field(description="Numbers of all passages, best first, each once.")
+
+
 class Parts(BaseModel):
     """The questions that a question with several parts is made of."""
 
@@ -71,6 +83,26 @@ def passages_answer(question: str, passages: Sequence[str]) -> list[Message]:
         f"You judge which passages state the answer to a question. {DATA} Being about the same "
         "topic is not enough: the asked fact itself must stand there. Reply as JSON with the "
         'numbers of those passages, such as {"answering": [2]}, or {"answering": []}.'
+    )
+    return [("system", system), ("human", f"{_numbered(passages)}\n{_question(question)}")]
+
+
+def passage_score(question: str, passage: str) -> list[Message]:
+    """Answered as Relevance."""
+    system = (
+        f"You score how well a passage answers a question. {DATA} 0 is another topic, 5 the same "
+        "topic without the asked fact, 10 the asked fact itself. Reply as JSON, such as "
+        '{"score": 7}.'
+    )
+    return [("system", system), ("human", f"{_passage(passage)}\n{_question(question)}")]
+
+
+def passages_ranked(question: str, passages: Sequence[str]) -> list[Message]:
+    """Answered as Ranking."""
+    system = (
+        f"You put passages in the order in which they answer a question. {DATA} Those that state "
+        "the asked fact itself come first. Reply as JSON with the numbers of all passages, such "
+        'as {"ranking": [2, 3, 1]}.'
     )
     return [("system", system), ("human", f"{_numbered(passages)}\n{_question(question)}")]
 

@@ -39,7 +39,8 @@ async def rerank(state: State, runtime: Runtime[Context], *, reranker: Reranker)
         "candidates": varied.candidates,
         "copies": state.copies | varied.copies,
         "degraded": [*state.degraded, *faults, *more_faults],
-        "summary": {"candidates": len(varied.candidates), "top": top} | _told(varied),
+        "summary": {"candidates": len(varied.candidates), "top": top}
+        | _counted(varied, sum("no_verdict" in c.scores for c in ordered)),
     }
 
 
@@ -49,10 +50,10 @@ async def _diversified(ordered: list[Candidate], context: Context) -> Diversifie
     )
 
 
-def _told(varied: Diversified) -> dict[str, int]:
-    """What was changed, where anything was."""
+def _counted(varied: Diversified, no_verdict: int) -> dict[str, int]:
+    """What was changed and what the reranker could not read, where there was anything."""
     collapsed = sum(len(copies) for copies in varied.copies.values())
-    said = {"collapsed": collapsed, "moved": varied.moved}
+    said = {"collapsed": collapsed, "moved": varied.moved, "no_verdict": no_verdict}
     return {name: n for name, n in said.items() if n}
 
 
