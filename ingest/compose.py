@@ -153,5 +153,6 @@ def _corpus(settings: IndexSettings, held: Holdings, opened: AsyncExitStack) -> 
         store=store,
         bases=bases,
         access=open_access(settings.access),
+        dense_weight=settings.dense_weight,
     )
     return Corpus(held.folder, index, writer, bases, embedder, held.vectors)

@@ -10,15 +10,23 @@ RRF_K = 60
 """The constant of Cormack, Clarke and Büttcher (SIGIR 2009), with ranks from 1."""
 
 
-def rrf(rankings: Sequence[Sequence[str]], k: int = RRF_K) -> dict[str, float]:
+def rrf(
+    rankings: Sequence[Sequence[str]],
+    k: int = RRF_K,
+    *,
+    weights: Sequence[float] | None = None,
+) -> dict[str, float]:
     """Reciprocal rank fusion: sum of 1 / (k + rank), ranks from 1. For ordering only.
 
-    With k = 60 and two rankings a score is at most 0.033: no threshold may meet it.
+    `weights` count in their proportion: equal ones change nothing. With k = 60 and two rankings a
+    score is at most 0.033: no threshold may meet it.
     """
+    given = [1.0] * len(rankings) if weights is None else weights
+    mean = sum(given) / len(given) if given else 1.0
     fused: dict[str, float] = {}
-    for ranking in rankings:
+    for weight, ranking in zip(given, rankings, strict=True):
         for rank, key in enumerate(ranking, start=1):
-            fused[key] = fused.get(key, 0.0) + 1.0 / (k + rank)
+            fused[key] = fused.get(key, 0.0) + weight / mean / (k + rank)
     return fused
 
 

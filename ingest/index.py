@@ -205,7 +205,8 @@ def _fused(
         hits = [hit for hit in hits if hit.chunk.chunk_id in fused]
     elif fusion == "rrf":
         matching = {key: score for key, score in bm25.items() if score > 0}
-        fused = rrf([best_first(dense), best_first(matching)])
+        weights = (dense_weight, 1 - dense_weight)
+        fused = rrf([best_first(dense), best_first(matching)], weights=weights)
     else:
         fused = blend([(dense_weight, dense), (1 - dense_weight, bm25)])
     return [

@@ -75,6 +75,8 @@ class IndexSettings(BaseSettings):
 
     data_dir: Path = Field(Path(".crag"), description="The data folder; one process holds it.")
     split: SplitSettings = SplitSettings()
+    dense_weight: float = Field(0.5, ge=0, le=1, description="Share of the dense arm in fusion.")
+    """The rest is BM25's. What fits the labels of five sets is nearly equal (BENCHMARKS.md)."""
     token_vectors: bool = Field(True, description="Keep them at ingestion, for a fast rerank.")
     """About 60 MB for 1,000 chunks, whichever store has the chunks."""
     qdrant: QdrantSettings = QdrantSettings()

@@ -53,7 +53,7 @@ class Corpus:
         self._bm25 = Bm25Encoder()
 
     def chunk(self, n: int) -> StoredChunk:
-        text = self._text(WORDS)
+        text = self.text(WORDS)
         document = document_id(LOCAL.tenant, BASE, f"{n // 10}.md")
         chunk = Chunk(
             chunk_id=chunk_id(document, "r", n % 10),
@@ -75,9 +75,9 @@ class Corpus:
         """Near one of the chunks, with six words."""
         near = self.vectors[self._random.integers(0, len(self.vectors))]
         noise = 0.015 * self._random.normal(size=DIMENSION)
-        return QueryVectors((near + noise).astype(np.float32), self._bm25.query(self._text(6)))
+        return QueryVectors((near + noise).astype(np.float32), self._bm25.query(self.text(6)))
 
-    def _text(self, words: int) -> str:
+    def text(self, words: int) -> str:
         drawn = self._random.choice(VOCABULARY, words, p=self._frequency)
         return " ".join(f"term{n}" for n in drawn)
 

@@ -25,6 +25,18 @@ def test_rrf_counts_a_missing_rank_as_nothing() -> None:
     assert rrf([]) == {}
 
 
+def test_weighted_rrf_by_hand() -> None:
+    fused = rrf([["a", "b"], ["b", "a"]], weights=[3, 1])
+    assert fused["a"] == pytest.approx(1.5 / 61 + 0.5 / 62)
+    assert fused["b"] == pytest.approx(1.5 / 62 + 0.5 / 61)
+    assert rrf([["a", "b"], ["b"]], weights=[0, 1]) == {"a": 0, "b": pytest.approx(2 / 61)}
+
+
+@given(st.lists(RANKING, min_size=1, max_size=4), st.floats(0.01, 10))
+def test_equal_weights_are_none(rankings: list[list[str]], weight: float) -> None:
+    assert rrf(rankings, weights=[weight] * len(rankings)) == pytest.approx(rrf(rankings))
+
+
 def test_min_max_stretches_over_the_set() -> None:
     assert min_max({"a": -1.0, "b": 1.0, "c": 0.0}) == {"a": 0.0, "b": 1.0, "c": 0.5}
     assert min_max({"a": 3.0, "b": 3.0}) == {"a": 0.0, "b": 0.0}
