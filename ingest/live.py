@@ -52,9 +52,8 @@ class LiveBase:
 
     def stored(self, filters: Filters) -> Filters:
         """As the store can apply them: a status is known here, where documents meet."""
-        return Filters(
-            [self._by_document(c) if c.key == "status" else c for c in filters.conditions]
-        )
+        found = [self._by_document(c) if c.key == "status" else c for c in filters.conditions]
+        return Filters([c for c in found if c.values or not c.exclude])
 
     def _by_document(self, status: Condition) -> Condition:
         """The fewer ids, of those to be found or of those to be left out."""

@@ -72,7 +72,7 @@ async def rerank_figures(folder: Path, questions: int, scratch: Path) -> list[Fi
             clock = time.perf_counter()
             encoder.encode(texts, batch_size=ENCODED, show_progress_bar=False)
             bare.append(1000 * (time.perf_counter() - clock))
-    size = (scratch / TOKEN_VECTORS).stat().st_size / 1e6
+    size = (scratch / TOKEN_VECTORS).stat().st_size / 1e6  # closed: nothing is in its log
     ratios = [one / other for one, other in zip(cold[1:], bare[1:], strict=True)]
     return [
         figure(f"rerank of {DEPTH}, vectors stored", warm[1:], "ms", at_most=WARM_MS),
