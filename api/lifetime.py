@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
 from api.active_runs import ActiveRuns
 from api.admission import Admission
@@ -12,12 +12,15 @@ from api.errors import NotReady
 from api.settings import Settings
 from graph.compose import Service
 from graph.retention import swept
-from ingest.errors import DependencyError
+from ingest.errors import DataFolderHeld, DependencyError
 
 log = logging.getLogger("crag.api")
 
 OPTIMIZE_AFTER_S = 5.0
 """Quiet seconds after an upload; building the search structures after each would be quadratic."""
+
+STANDBY_S = 1.0
+"""Seconds between two looks whether the data folder is free."""
 
 OpenService = Callable[[Settings], AbstractAsyncContextManager[Service]]
 
@@ -104,10 +107,22 @@ class Lifetime:
         except DependencyError as error:
             log.warning("the index stays unoptimized: %s", error)
 
+    async def _open(self, held: AsyncExitStack) -> Service:
+        """In standby it waits until the other process has ended, however that ended."""
+        while True:
+            try:
+                return await held.enter_async_context(self._open_service(self._settings))
+            except DataFolderHeld as error:
+                if not self._settings.api.standby:
+                    raise
+                log.info("standing by: %s", error)
+            await asyncio.sleep(STANDBY_S)
+
     async def _live(self) -> None:
         """One task opens and closes: an async context manager belongs to the task it began in."""
         try:
-            async with self._open_service(self._settings) as service:
+            async with AsyncExitStack() as held:
+                service = await self._open(held)
                 self._opened(service)
                 await service.load()
                 await service.corpus.embedder.encode(["warm up"])

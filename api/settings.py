@@ -25,6 +25,7 @@ class ApiSettings(Section):
     max_runs: int = Field(64, ge=1, description="Runs at once in this process; others wait.")
     stream_queue: int = Field(64, ge=1, description="Events that may wait for a slow reader.")
     stream_stall_s: float = Field(30, gt=0, description="Seconds a full queue may stand still.")
+    standby: bool = Field(False, description="Wait for a data folder that another process holds.")
     shutdown_grace_s: int = Field(10, ge=0, description="Seconds for open requests at the end.")
 
     @field_validator("keys", mode="before")

@@ -77,7 +77,8 @@ class FakeReranker:
 
 
 class FakeRunner:
-    """`slow` waits until it is cancelled, `crash` fails, `refuse` is refused; others answer."""
+    """`slow` waits until it is cancelled, `brief` for a second, `crash` fails, `refuse` is refused;
+    others answer."""
 
     def __init__(self, runs: RunLog) -> None:
         self.asked: list[Ask] = []
@@ -102,6 +103,8 @@ class FakeRunner:
             except asyncio.CancelledError:
                 self.cancelled.set()
                 raise
+        if "brief" in ask.question:
+            await asyncio.sleep(1)
         if "crash" in ask.question:
             raise ValueError("secret detail of the inside")
         refused = "refuse" in ask.question

@@ -20,11 +20,13 @@ from ingest.settings import check_names
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
+CADDYFILE = (ROOT / "Caddyfile").read_text()
 COMPOSE = (ROOT / "docker-compose.yml").read_text()
 SERVICES: dict[str, dict[str, Any]] = yaml.safe_load(COMPOSE)["services"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-PINNED = re.compile(r"[\w./-]+:v?\d+\.\d+\.\d+[\w.-]*")
-"""An image by its whole version: no `latest`, no tag that moves on to another minor version."""
+PINNED = re.compile(r"([\w./-]+:v?\d+\.\d+\.\d+|postgres:\d+\.\d+)[\w.-]*")
+"""An image by its whole version, of which PostgreSQL's have two numbers: no `latest`, no tag that
+moves on to another minor version."""
 
 
 class Instruction(NamedTuple):
@@ -91,7 +93,8 @@ def test_all_that_is_copied_is_there_and_all_that_is_built_is_copied() -> None:
 def test_what_runs_is_the_wheel_and_not_the_sources() -> None:
     assert all("--from=build" in value for value in values("COPY", LAST))
     ends = [(command.split()[1:2], command.split()[-1]) for command in installing()]
-    assert ends.index((["wheel"], ".")) < ends.index((["install"], "/wheels/*.whl"))
+    wheel = '/wheels/*.whl)[postgres,redis]"'  # with what docker-compose.yml makes it use
+    assert ends.index((["wheel"], ".")) < ends.index((["install"], wheel))
 
 
 def test_torch_is_of_the_version_that_is_tested_and_its_index_can_be_named() -> None:
@@ -146,29 +149,35 @@ def test_every_setting_that_is_named_is_one(text: str) -> None:
 
 def test_is_what_the_compose_specification_says() -> None:
     compose_spec = pytest.importorskip("compose_spec", reason="compose-spec is not installed")
-    assert sorted(compose_spec.PyCompose.from_yaml(COMPOSE).service_names()) == ["api", "qdrant"]
+    names = compose_spec.PyCompose.from_yaml(COMPOSE).service_names()
+    assert sorted(names) == ["api-1", "api-2", "postgres", "proxy", "qdrant", "redis"]
 
 
-@pytest.mark.parametrize("name", ["api", "qdrant"])
+@pytest.mark.parametrize("name", SERVICES)
 def test_a_service_is_pinned_checked_kept_and_brought_back(name: str) -> None:
     service = SERVICES[name]
     if "build" in service:
         assert service["build"] == "."  # the Dockerfile above: pinned, with its own check
     else:
         assert PINNED.fullmatch(service["image"])
-        assert service["healthcheck"]["test"][0] == "CMD"
+    assert service["healthcheck"]["test"][0] == "CMD"
     assert service["restart"] == "unless-stopped"
-    volumes = [volume.split(":")[0] for volume in service["volumes"]]
-    assert volumes and set(volumes) <= yaml.safe_load(COMPOSE)["volumes"].keys()
+    volumes = [volume.split(":")[0] for volume in service.get("volumes", [])]
+    kept = {volume for volume in volumes if not volume.startswith("./")}
+    assert kept <= yaml.safe_load(COMPOSE)["volumes"].keys()
+    assert bool(kept) == (name not in ("proxy", "redis"))
 
 
 def test_only_loopback_is_published() -> None:
     published = [port for service in SERVICES.values() for port in service.get("ports", [])]
-    assert published == [f"127.0.0.1:8000:{environment()['CRAG_PORT']}"]
+    assert published == ["127.0.0.1:8000:8080"]
+    assert SERVICES["proxy"]["ports"] == published
+    assert f"127.0.0.1:{environment()['CRAG_PORT']}/livez" in str(SERVICES["api-1"]["healthcheck"])
 
 
 def test_the_api_keeps_its_data_needs_a_key_and_has_time_to_end() -> None:
-    api = SERVICES["api"]
+    api = SERVICES["api-1"]
+    assert SERVICES["api-2"] == api
     data = environment()["CRAG_DATA_DIR"]
     assert values("VOLUME", LAST) == [data]
     assert [volume.split(":")[1] for volume in api["volumes"]] == [data]
@@ -178,10 +187,22 @@ def test_the_api_keeps_its_data_needs_a_key_and_has_time_to_end() -> None:
     assert grace and int(grace[1]) > ApiSettings().shutdown_grace_s
 
 
-def test_the_api_waits_for_qdrant_or_qdrant_stays_out_of_the_way() -> None:
-    uses = "qdrant" in json.dumps(SERVICES["api"].get("environment", {}))
-    assert ("qdrant" in SERVICES["api"].get("depends_on", [])) == uses
-    assert uses or SERVICES["qdrant"]["profiles"]
+@pytest.mark.parametrize("name", ["qdrant", "postgres", "redis"])
+def test_the_api_waits_for_what_it_uses(name: str) -> None:
+    assert re.search(rf"\b{name}[:/]", json.dumps(SERVICES["api-1"]["environment"]))
+    assert SERVICES["api-1"]["depends_on"][name] == {"condition": "service_healthy"}
+
+
+def test_the_two_share_a_folder_that_one_holds_while_the_other_stands_by() -> None:
+    assert SERVICES["api-1"]["environment"]["CRAG_API__STANDBY"] == "true"
+
+
+def test_the_proxy_knows_both_and_mounts_its_file() -> None:
+    port = environment()["CRAG_PORT"]
+    assert f"reverse_proxy api-1:{port} api-2:{port} {{" in CADDYFILE
+    (mounted,) = SERVICES["proxy"]["volumes"]
+    assert mounted == "./Caddyfile:/etc/caddy/Caddyfile:ro"
+    assert ":8080 {" in CADDYFILE
 
 
 # langgraph.json
