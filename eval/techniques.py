@@ -101,6 +101,11 @@ TECHNIQUES = (
         "Long passages and a chat model; off, it reads them whole.", needs="chat",
     ),
     Technique(
+        "neighbours", *_one("answer", "around", 600, 0), "run",
+        "Texts in which a sentence leans on those before it; on, 600 code points on each side.",
+        needs="chat",
+    ),
+    Technique(
         "batched-verdicts", *_one("chat", "verdicts", "batched", "logprob"), "run",
         "Models that follow a schema; off, each passage is judged by one token.", needs="chat",
     ),

@@ -62,7 +62,7 @@ def build(
     add("grade_documents", partial(grade_documents, grader=ports.grader))
     add("rewrite_query", partial(rewrite_query, writer=ports.writer))
     add("web_search", partial(web_search, web=ports.web))
-    add("generate", partial(generate, generator=ports.generator))
+    add("generate", partial(generate, generator=ports.generator, texts=ports.index))
     add("estimate_confidence", partial(estimate_confidence, model=ports.confidence))
     add("check_grounding", partial(check_grounding, checker=ports.checker, texts=ports.index))
     add("clarify", clarify)

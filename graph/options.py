@@ -13,7 +13,7 @@ from nodes.context import Context
 
 AT_MOST = ("rewrites", "chat_calls", "tokens", "deadline_s", "candidates", "keep", "sentences")
 AT_LEAST = ("upper", "lower", "min_confidence")
-FREE = ("fusion", "exact", "collapse", "per_document", "mmr", "strips", "web", "clarify")
+FREE = ("fusion", "exact", "collapse", "per_document", "mmr", "around", "strips", "web", "clarify")
 
 
 def tightened(
@@ -61,6 +61,7 @@ def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) 
         min_confidence=settings.answer.confidence,
         clarify=settings.answer.clarify,
         sentences=settings.answer.sentences,
+        around=settings.answer.around,
         strips=settings.answer.strips,
         web=base.web,
         rewrites=settings.budget.rewrites,

@@ -86,6 +86,12 @@ class AnswerSettings(Section):
     sentences: int = Field(
         DEFAULTS.sentences, ge=1, le=10, description="Sentences of an extractive answer."
     )
+    around: int = Field(
+        DEFAULTS.around,
+        ge=0,
+        le=4_000,
+        description="Code points around a passage that a generator reads, too, in whole sentences.",
+    )
     strips: bool = Field(
         DEFAULTS.strips, description="Chat models read graded strips, not whole passages."
     )

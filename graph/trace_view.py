@@ -117,6 +117,8 @@ def _generate(summary: Entry) -> Iterator[Line]:
     strips = summary.get("strips") or {}
     dropped = f", {strips['dropped']} strips of them not read" if strips.get("dropped") else ""
     yield f"from {summary.get('evidence', 0)} passages{dropped}", ""
+    if summary.get("around"):
+        yield f"{summary['around']} of them with what stands around them", ""
     if summary.get("disagreement"):
         yield str(summary["disagreement"]), "yellow"
     if summary.get("older"):

@@ -40,6 +40,9 @@ class Context(BaseModel):
     clarify: bool = Field(True, description="Ask back where a question may mean several things.")
     sentences: int = Field(5, ge=1, le=10, description="Sentences of an extractive answer.")
     strips: bool = Field(True, description="Chat models read graded strips, not whole passages.")
+    around: int = Field(
+        0, ge=0, le=4_000, description="Code points around a passage that a generator reads, too."
+    )
     web: bool = Field(False, description="Search the web when the base has no answer.")
     rewrites: int = Field(3, ge=0, le=3, description="Loops of rewriting, at most.")
     chat_calls: int = Field(20, ge=0, description="Calls of a chat model, at most.")

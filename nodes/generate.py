@@ -12,8 +12,9 @@ from nodes.copies import with_copies
 from nodes.evidence import usable
 from nodes.fallback import or_fallback
 from nodes.findings import Evidence, Sentence
+from nodes.neighbours import Texts, read_around, widened
 from nodes.parts import covers, for_part, parts_of
-from nodes.ports import Draft, Generator
+from nodes.ports import Draft, Generator, SourceTexts
 from nodes.settle import Settled, settle
 from nodes.state import Degraded, State, Update
 from nodes.strips import Refined, refined
@@ -31,12 +32,30 @@ class _Written:
     drafts: list[Draft]
 
 
-async def generate(state: State, runtime: Runtime[Context], *, generator: Generator) -> Update:
+async def generate(
+    state: State,
+    runtime: Runtime[Context],
+    *,
+    generator: Generator,
+    texts: SourceTexts | None = None,
+) -> Update:
     """A draft of cited sentences; empty where the evidence holds no answer. In a repair, what takes
-    the place of the rejected ones: empty also where that cannot be written."""
+    the place of the rejected ones: empty also where that cannot be written.
+
+    Without `texts`, and where they cannot be read, the passages are read alone.
+    """
     context = runtime.context or DEFAULTS
+    documents: Texts = {}
+    unread: list[Degraded] = []
+    if context.around and texts is not None:
+        documents, unread = await or_fallback(
+            read_around(texts, context.scope, state.knowledge_base, state.evidence),
+            {},
+            node=NODE,
+            fallback="passages alone",
+        )
     written, faults = await or_fallback(
-        _written(generator, state, context),
+        _written(generator, state, context, documents),
         _Written([], [], [], []) if state.kept else None,
         node=NODE,
         fallback="no repair" if state.kept else "declined",
@@ -45,7 +64,7 @@ async def generate(state: State, runtime: Runtime[Context], *, generator: Genera
         failed = "the answer could not be written"
         return {
             "failed": failed,
-            "degraded": [*state.degraded, *faults],
+            "degraded": [*state.degraded, *unread, *faults],
             "summary": {"error": failed},
         }
     disagreement = next((s.reservation for s in written.settled if s.reservation), "")
@@ -54,7 +73,7 @@ async def generate(state: State, runtime: Runtime[Context], *, generator: Genera
     return {
         "draft": with_copies(written.sentences, state.copies, beside=state.kept),
         "reservations": [*dict.fromkeys([*before, *filter(None, [disagreement])])],
-        "degraded": [*dict.fromkeys([*state.degraded, *faults, *notes])],
+        "degraded": [*dict.fromkeys([*state.degraded, *unread, *faults, *notes])],
         "summary": {
             "sentences": [s.text for s in written.sentences],
             "evidence": sum(len(read.evidence) for read in written.read),
@@ -62,6 +81,7 @@ async def generate(state: State, runtime: Runtime[Context], *, generator: Genera
                 "kept": sum(read.kept for read in written.read),
                 "dropped": sum(read.dropped for read in written.read),
             },
+            "around": sum(read.wider for read in written.read),
             "without": [one.sentence for one in state.rejected],
             "disagreement": disagreement,
             "older": sum(settled.older for settled in written.settled),
@@ -69,7 +89,9 @@ async def generate(state: State, runtime: Runtime[Context], *, generator: Genera
     }
 
 
-async def _written(generator: Generator, state: State, context: Context) -> _Written:
+async def _written(
+    generator: Generator, state: State, context: Context, documents: Texts
+) -> _Written:
     """Each part from its own evidence, one after the other: what one told is not told again."""
     written = _Written([], [], [], [])
     parts = parts_of(state.queries)
@@ -78,6 +100,10 @@ async def _written(generator: Generator, state: State, context: Context) -> _Wri
         if parts and not evidence:
             continue
         read = refined(evidence) if context.strips else Refined(evidence)
+        if documents:
+            wider = widened(read.evidence, documents, context.around)
+            grown = sum(a is not b for a, b in zip(read.evidence, wider, strict=True))
+            read = replace(read, evidence=wider, wider=grown)
         kept = [sentence for sentence in state.kept if not parts or part in sentence.parts]
         limit = math.ceil(context.sentences / max(1, len(parts)))
         asked = part or state.standalone

@@ -20,11 +20,13 @@ of the handbook it drops 125 of 632 strips, and with them 1 of 59 answers."""
 
 @dataclass(frozen=True)
 class Refined:
-    """The evidence with its strips, and how many strips of it were kept and dropped."""
+    """The evidence with its strips, how many strips of it were kept and dropped, and how many
+    passages of it are read with what stands around them."""
 
     evidence: list[Evidence]
     kept: int = 0
     dropped: int = 0
+    wider: int = 0
 
 
 def refined(evidence: Sequence[Evidence]) -> Refined:
