@@ -3,6 +3,7 @@
 import re
 
 from nodes.answer_type import AnswerType, expected_type
+from nodes.safe_sentences import without_addresses
 from nodes.words import ALL_STOP_WORDS, guess_language, stem, words
 
 _NUMBER_WORDS = {
@@ -33,6 +34,20 @@ _UNITS = {
 _IN_DAYS = {"day": 1, "week": 7}
 _NEAR = 3
 """Words after a number among which its unit of time stands: `5 full business days`."""
+
+_COMPOUND = re.compile(r"\w+(?P<unit>stunden?|tage?n?|wochen?|monate?n?|jahre?n?)")
+"""A unit of time that ends a German compound: `Kalendertage`."""
+
+_PER = frozenset(
+    """per a an each every this in pro je im jede jeden jedes jeder diesem dieses al por cada
+    """.split()
+)
+"""Words before the time that a number is for, which is no unit of it: `28 days a year`."""
+
+_PERIOD = re.compile(
+    r"(?:\b(?:per|an?|each|every|pro|je|im|jede[nsr]?|al|por|cada)\s+|/\s?)([^\W\d_]+)",
+    re.IGNORECASE,
+)
 
 NUMBER = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
@@ -82,19 +97,26 @@ def shape(value: str) -> str:
     return "number" if value[0].isdigit() else "word"
 
 
+def periods(sentence: str) -> frozenset[str]:
+    """The times that its values are for: `month` of 12 euros a month, and of 12 Euro im Monat."""
+    said = (match[1].lower() for match in _PERIOD.finditer(sentence))
+    return frozenset(_UNITS[word] for word in said if word in _UNITS)
+
+
 def _named(sentence: str, question: str) -> frozenset[str]:
     asked = {stem(word) for word in words(question)}
     return frozenset(name for name in names(sentence) if stem(name) not in asked)
 
 
 def _quantities(text: str, kind: AnswerType) -> set[str]:
+    text = text if kind == "code" else without_addresses(text)
     tokens = [match.group().lower() for match in _TOKEN.finditer(_ISO_DATE.sub(" ", text))]
     found = set(_ISO_DATE.findall(text)) if kind != "duration" else set()
     for place, token in enumerate(tokens):
         number = _plain(token) if token[0].isdigit() else _NUMBER_WORDS.get(token)
         if number is None:
             continue
-        unit = _unit(tokens[place + 1 : place + 1 + _NEAR])
+        unit = _unit(tokens[place + 1 : place + 1 + _NEAR], kind)
         if unit and kind in ("duration", "date"):
             found.add(_timed(number, unit))
         elif not unit and kind != "duration" and (token[0].isdigit() or number != "1"):
@@ -102,13 +124,16 @@ def _quantities(text: str, kind: AnswerType) -> set[str]:
     return found
 
 
-def _unit(following: list[str]) -> str:
-    """The unit of time that comes before the next number, or nothing."""
+def _unit(following: list[str], kind: AnswerType) -> str:
+    """The unit of time that comes before the next number, or nothing; an amount of days is
+    counted in them: `28 Urlaubstage`."""
     for word in following:
-        if word[0].isdigit():
+        if word[0].isdigit() or word in _PER:
             return ""
-        if word in _UNITS:
-            return _UNITS[word]
+        compound = _COMPOUND.fullmatch(word) if kind != "amount" else None
+        unit = compound["unit"] if compound and word not in _UNITS else word
+        if unit in _UNITS:
+            return _UNITS[unit]
     return ""
 
 

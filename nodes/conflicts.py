@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ingest.documents import Candidate
 from nodes.answer_type import expected_type
-from nodes.answer_values import NUMBER, names, shape, stated_values
+from nodes.answer_values import NUMBER, names, periods, shape, stated_values
 from nodes.words import content_words, guess_language, literals, stem, words
 
 SAME_SUBJECT = 0.6
@@ -36,12 +36,16 @@ def contradict(question: str, one: Statement, other: Statement) -> bool:
     """Whether two documents answer the same thing with nothing in common.
 
     Where values cannot be read, or what the question names stands in one of them only, they are no
-    contradiction: a rule for Leipzig does not deny the one for Columbus.
+    contradiction: a rule for Leipzig does not deny the one for Columbus, nor a price for a month
+    the one for a year.
     """
     if one.candidate.chunk.document_id == other.candidate.chunk.document_id:
         return False
     ours, theirs = stated_values(one.text, question), stated_values(other.text, question)
     if ours & theirs or not {shape(value) for value in ours} & {shape(value) for value in theirs}:
+        return False
+    each, every = periods(one.text), periods(other.text)
+    if each and every and not each & every:
         return False
     if expected_type(question) == "yes_no" and _overlap(one.text, other.text) < PARALLEL:
         return False

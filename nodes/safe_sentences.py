@@ -47,13 +47,18 @@ def addresses(text: str) -> set[str]:
     return {_alike(found.group()) for found in _ADDRESS.finditer(text)}
 
 
+def without_addresses(text: str) -> str:
+    """The text with a space for each of its addresses: their digits are no amounts."""
+    return _ADDRESS.sub(" ", text)
+
+
 def plain(text: str) -> str:
     """The text without Markdown or HTML that a client would load or link: an address stays as text.
 
     `![chart](https://x.org/a.png)` becomes `chart (https://x.org/a.png)`, `<img` becomes `‹img`.
     """
     text = _LINK.sub(lambda found: f"{found[1]} ({found[2]})".lstrip(), text)
-    text = _DEFINITION.sub(r"\1(\2)", text.replace("![", "["))
+    text = _DEFINITION.sub(r"\1(\2)", re.sub(r"!+\[", "[", text))
     return _TAG.sub("‹", text)
 
 

@@ -70,8 +70,8 @@ def settle(
     older = [side for side in sides if side not in standing]
     age = {id(s): sum(by_date and newer(s.best, o.best) for o in standing) for s in standing}
     standing.sort(key=lambda side: (-_trust(side), -age[id(side)], -_count(side)))
-    del standing[SIDES:]
     total = sum(map(_count, standing))
+    del standing[SIDES:]
     lines: list[Sentence] = []
     for side in standing:
         notes = [_newer_than(o, question) for o in older if _replaces(side, o)]

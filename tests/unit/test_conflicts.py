@@ -39,6 +39,13 @@ def test_a_time_of_day_does_not_deny_a_period() -> None:
                       "Reports are paid within 30 days.")  # fmt: skip
 
 
+def test_a_price_for_a_month_does_not_deny_one_for_a_year() -> None:
+    question, month = "What does the plan cost?", "The plan costs 12 euros a month."
+    assert denied(question, month, "The plan costs 15 euros per month.")
+    assert denied(question, month, "The plan costs 15 euros.")
+    assert not denied(question, month, "The plan costs 120 euros each year.")
+
+
 def test_what_the_question_names_must_stand_in_both() -> None:
     question = "What does a lost badge cost in Columbus?"
     here, there = "A lost badge costs USD 15.", "A lost badge costs EUR 10."

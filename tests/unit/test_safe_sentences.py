@@ -88,6 +88,7 @@ parts = st.sampled_from(["![", "[", "]", "](", ")", "<img", "<", ">", ":", "http
 @settings(deadline=None, max_examples=200)
 @given(st.lists(st.one_of(parts, st.text(max_size=3)), max_size=12).map("".join))
 @example("![![a](b)](c)")
+@example("!![")
 def test_no_image_is_left_and_no_address_is_added(text: str) -> None:
     assert "![" not in plain(text)
     assert not re.search(r"<img\b", plain(text))

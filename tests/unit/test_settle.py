@@ -43,6 +43,12 @@ def test_the_side_that_was_left_out_is_added() -> None:
     assert result.reservation == DISAGREE
 
 
+def test_sides_that_are_not_told_count_among_those_that_disagree() -> None:
+    more = [found(f"d{n}", f"Refunds take {n} days.") for n in (21, 28)]
+    notes = {s.note for s in settled(FIVE, FOURTEEN, *more).sentences}
+    assert notes == {f"{DISAGREE}, 1 of 4 say this"}
+
+
 def test_passages_that_agree_change_nothing() -> None:
     same = found("same", "A refund is there after five days.")
     assert settled(FIVE, same) == Settled([told(FIVE)])
