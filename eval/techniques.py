@@ -28,7 +28,9 @@ class Technique:
 
     @property
     def shipped(self) -> bool:
-        """Whether the defaults have it on."""
+        """Whether the defaults have it on; what no setting switches is off until it is asked for."""
+        if not self.on:
+            return False
         plain = GraphSettings.model_construct()
         return with_overrides(plain, self.on) == plain
 
