@@ -28,7 +28,7 @@ class Technique:
 
     @property
     def shipped(self) -> bool:
-        """Whether the defaults have it on; what no setting switches is off until it is asked for."""
+        """Whether the defaults have it on; what no setting switches is off."""
         if not self.on:
             return False
         plain = GraphSettings.model_construct()
