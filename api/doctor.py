@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from api.doctor_adapters import grounding_report, reranker_report
+from api.doctor_adapters import grounding_report, redis_report, reranker_report
 from api.doctor_chat import chat_line, chat_report
 from api.settings import Settings, asks_for_credentials, check_exposure, is_loopback
 from api.stored_keys import any_stored, count_live
@@ -41,6 +41,7 @@ def examine(settings: Settings) -> dict[str, Any]:
         "grounding": grounding_report(settings, problems),
         "qdrant": _qdrant(settings, problems),
         "threads": _threads(settings, problems),
+        "redis": redis_report(settings, problems),
         "data_folder": _data_folder(settings, problems),
         "service": _service(settings, problems),
         "settings": _changed(settings, problems),
@@ -66,6 +67,7 @@ def report_lines(report: dict[str, Any]) -> list[str]:
         f"Grounding    {report['grounding']['kind']}: {report['grounding']['state']}",
         f"Store        {_store_line(report['qdrant'])}",
         f"Threads      {report['threads']['store']}, {report['threads']['ttl_days']:g} days",
+        f"Redis        {report['redis']['state']}",
         f"Data folder  {folder['path']}: {folder['state']}, format {folder['format'] or '-'}",
         f"Service      {service['host']}:{service['port']}, {service['keys']} keys, "
         f"{service['stored_keys']} stored{exposed}",

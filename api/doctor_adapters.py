@@ -20,6 +20,31 @@ def reranker_report(settings: Settings, problems: list[str]) -> dict[str, Any]:
     return {"kind": rerank.kind, "model": rerank.model, "state": state}
 
 
+def redis_report(settings: Settings, problems: list[str]) -> dict[str, Any]:
+    """What several processes share; asked once whether it answers."""
+    import asyncio
+
+    from api.limits import open_limiter
+    from ingest.errors import DependencyError
+
+    async def asked() -> None:
+        limiter = open_limiter(settings)
+        if limiter is not None:
+            try:
+                await limiter.spent("crag doctor")
+            finally:
+                await limiter.close()
+
+    state = "not set: each process counts for itself"
+    try:
+        asyncio.run(asked())
+        state = "answers" if settings.redis.url else state
+    except (ConfigurationError, DependencyError) as error:
+        problems.append(f"CRAG_REDIS__URL: {error.message}")
+        state = "cannot be used"
+    return {"state": state, "prefix": settings.redis.prefix}
+
+
 def grounding_report(settings: Settings, problems: list[str]) -> dict[str, Any]:
     """As of the reranker: whether its files are there, not whether its weights work."""
     from graph.checking import open_checker

@@ -143,17 +143,24 @@ def _store(context: typer.Context) -> "Iterator[KeyStore]":
 
 
 def _audit(context: typer.Context, action: str, key: "Key", replaced: str = "") -> None:
+    """What was done is done: a trail that cannot be written keeps no new key from being told."""
     import os
 
     from api.audit import audit_row, open_audit
+    from ingest.errors import ServiceError
     from ingest.settings import read
+    from ingest.terminal import say
 
     ids = " ".join(f"crag_{key_id}" for key_id in (key.key_id, replaced) if key_id)
-    log = open_audit(read(context.obj))
+    row = audit_row(action, key.tenant, f"this machine, uid {os.getuid()}", target=ids)
     try:
-        log.add(audit_row(action, key.tenant, f"this machine, uid {os.getuid()}", target=ids))
-    finally:
-        log.close()
+        log = open_audit(read(context.obj))
+        try:
+            log.add(row)
+        finally:
+            log.close()
+    except ServiceError as error:
+        say(f"crag: this is not in the audit trail: {error.message}", sys.stderr)
 
 
 def _say_new(key: "Key", told: str, as_json: bool) -> None:

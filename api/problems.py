@@ -32,7 +32,7 @@ class Problem(BaseModel):
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """These, and the ones that any route under /v1 may answer."""
-    return {status: _response(status) for status in (401, *statuses, 422, 503)}
+    return {status: _response(status) for status in (401, *statuses, 422, 429, 503)}
 
 
 def not_ready() -> dict[int | str, dict[str, Any]]:

@@ -7,11 +7,12 @@ from typing import Any
 _E_MAIL = r"(?<![\w.+\-])[\w.+\-]{1,200}@[\w\-]{1,63}(?:\.[\w\-]{1,63})+"
 _KEY = (
     r"\b(?:(?:sk|pk|rk)[_\-](?=[\w\-]{0,40}\d)[\w\-]{12,}|(?:ghp|gho|ghs|ghu|hf|npm)_\w{12,}"
-    r"|crag_[0-9a-f]{12}_[\w\-]{20,}"
     r"|github_pat_\w{12,}|glpat-[\w\-]{12,}|xox[abprs]-[\w\-]{10,}|tvly-[\w\-]{12,}"
     r"|(?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[\w\-]{20,}|eyJ[\w\-]{12,}(?:\.[\w\-]*)*)"
+    r"|crag_[0-9a-f]{12}_[\w\-]{20,}"
 )
-"""Keys by their prefixes, and tokens by the head of every JSON Web Token."""
+"""Keys by their prefixes, and tokens by the head of every JSON Web Token. This service's own are
+known wherever they stand, also inside of a word."""
 
 _PEM = "[A-Z ]{0,40}PRIVATE KEY-----"
 _PRIVATE_KEY = rf"-----BEGIN {_PEM}(?:[^\-]|-(?!----)){{0,10000}}(?:-----END {_PEM})?"

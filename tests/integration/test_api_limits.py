@@ -19,7 +19,7 @@ from api.settings import LimitSettings, Settings
 from api.stored_keys import open_keys
 from graph.runner import Event, Runner
 from graph.settings import RedisSettings
-from tests.api_clients import TOKEN, client_of, settings_on
+from tests.api_clients import TOKEN, client_of, served, settings_on
 from tests.api_fakes import ENTRY, FakeService
 from tests.redis_server import RedisServer
 
@@ -114,6 +114,21 @@ async def test_who_waits_is_answered_when_a_place_comes_free(tmp_path: Path) -> 
         assert (await waits).json()["outcome"] == "answered"
         assert (await slow).json()["code"] == "cancelled"
     assert full.status_code == 429
+
+
+def test_who_leaves_while_it_waits_makes_room(tmp_path: Path) -> None:
+    service = FakeService()
+    settings = limited(tmp_path, running=1, waiting=1)
+    with served(settings, service) as url, httpx.Client(base_url=url, trust_env=False) as client:
+        with client.stream("POST", "/v1/ask/stream", json=SLOW, timeout=20) as running:
+            lines = running.iter_lines()  # kept: without it the client leaves
+            assert next(lines) == "event: run"
+            with pytest.raises(httpx.ReadTimeout):
+                client.post("/v1/ask", json=ASK, timeout=0.3)
+            with pytest.raises(httpx.ReadTimeout):  # it waits: a 429 would come at once
+                client.post("/v1/ask", json=ASK, timeout=1)
+        assert client.post("/v1/ask", json=ASK, timeout=20).json()["outcome"] == "answered"
+        assert [ask.question for ask in service.runner.asked] == ["slow", "q"]
 
 
 async def test_a_wait_ends_with_its_time(tmp_path: Path) -> None:

@@ -37,6 +37,16 @@ def test_a_key_is_told_once_and_alone(capsys: pytest.CaptureFixture[str], data_d
     assert f"crag_{key.key_id}" in listed and told not in listed
 
 
+def test_a_key_is_told_also_where_the_audit_trail_cannot_be_written(
+    capsys: pytest.CaptureFixture[str], data_dir: Path
+) -> None:
+    (data_dir / "audit.sqlite").mkdir(parents=True)
+    assert crag.run(["keys", "create"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("crag_")
+    assert "not in the audit trail" in printed.err
+
+
 def test_create_list_rotate_revoke(capsys: pytest.CaptureFixture[str]) -> None:
     made = run_json(capsys, "create", "--user", "bob", "--group", "hr", "--expires", "90d")
     assert (made["user"], made["groups"], made["scopes"]) == ("bob", ["hr"], ["ask"])

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from api.doctor import examine
 from api.settings import Settings
-from graph.settings import RerankSettings
+from graph.settings import RedisSettings, RerankSettings
 from ingest.adapters.sentence_transformer import FILES_SHA256, packaged_model
+from tests.redis_server import RedisServer
 
 
 def problems(folder: Path, **settings: object) -> list[str]:
@@ -34,3 +36,14 @@ def test_every_file_of_the_model_is_checked(
 def test_an_adapter_that_cannot_be_imported_is_a_problem(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path, rerank=RerankSettings(kind=".foo:X"))
     assert problem.startswith("cannot load the adapter '.foo:X': ")
+
+
+def test_a_redis_that_is_away_is_a_problem(tmp_path: Path, redis: RedisServer) -> None:
+    section = RedisSettings(url=SecretStr(redis.url), timeout_s=0.5)
+    assert problems(tmp_path, redis=section) == []
+    redis.stop()
+    try:
+        (problem,) = problems(tmp_path, redis=section)
+    finally:
+        redis.start()
+    assert problem.startswith("CRAG_REDIS__URL: Redis: ")

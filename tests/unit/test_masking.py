@@ -43,6 +43,12 @@ def test_each_kind_of_secret_is_masked_where_it_stands(secret: str, mask: str) -
     assert masked(f"Why is {secret} refused?") == f"Why is {mask} refused?"
 
 
+def test_a_key_of_this_service_is_masked_inside_of_a_word_too() -> None:
+    key = f"crag_0123456789ab_{'aB3-_' * 9}"
+    assert masked(f"my_{key}, sk-proj-abcdefghijklmnop1234{key}") == "my_[secret], [secret]"
+    assert masked("crag_0123456789ab is its id") == "crag_0123456789ab is its id"
+
+
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_only_looks_like_one_stays(text: str) -> None:
     assert masked(text) == text
@@ -54,6 +60,7 @@ pieces = st.sampled_from([*SECRETS, "@", "://", "token=", "Bearer ", "a.b", ":",
 @settings(deadline=None, max_examples=300)
 @given(st.lists(st.one_of(pieces, st.text(max_size=6)), max_size=8).map("".join))
 @example("a@b.c@d.e")
+@example("AKIAIOSFODNN7EXAMPLEsk-proj-abcdefghijklmnop1234")
 @example("password: password: a@b.de")
 def test_masking_twice_is_masking_once_and_adds_little(text: str) -> None:
     once = masked(text)
