@@ -50,15 +50,21 @@ class AuditLog(Protocol):
     def close(self) -> None: ...
 
 
-def open_audit(settings: Settings) -> AuditLog:
-    """In the data folder, which is made if need be; other processes may write to it meanwhile."""
+def open_audit(settings: Settings, *, make: bool = True) -> AuditLog:
+    """In the data folder, which is made if need be; other processes may write to it meanwhile.
+
+    Without `make` it raises DependencyError for a folder that is not one yet: a file in it would
+    keep it from becoming one.
+    """
     from contextlib import suppress
 
     from api.adapters.sqlite_audit import SqliteAudit
     from ingest.data_folder import DataFolder
-    from ingest.errors import DataFolderHeld
+    from ingest.errors import DataFolderHeld, DependencyError
 
-    if not settings.data_dir.exists():
+    if not (settings.data_dir / "format").exists():
+        if not make:
+            raise DependencyError("the data folder is not open yet")
         with suppress(DataFolderHeld):
             DataFolder(settings.data_dir).close()
     return SqliteAudit(settings.data_dir / FILE)

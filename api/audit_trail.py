@@ -53,7 +53,7 @@ class AuditTrail:
 
     def _opened(self) -> AuditLog:
         if self._log is None:
-            self._log = open_audit(self._settings)
+            self._log = open_audit(self._settings, make=False)
         return self._log
 
 

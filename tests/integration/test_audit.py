@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +19,7 @@ from api.keys import new_key, store_key
 from api.settings import AuditSettings, LimitSettings, Settings
 from api.stored_keys import open_keys
 from graph.run_log import RunLog
+from ingest.data_folder import DataFolder
 from ingest.errors import DependencyError, NotFound
 from ingest.scope import LOCAL
 from tests.api_clients import client_of, settings_on
@@ -144,7 +146,7 @@ async def test_every_route_that_changes_something_has_a_row(tmp_path: Path) -> N
 async def test_a_trail_that_cannot_be_written_stops_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(settings: Settings) -> None:
+    def broken(settings: Settings, *, make: bool) -> None:
         raise DependencyError("the disk is full")
 
     monkeypatch.setattr("api.audit_trail.open_audit", broken)
@@ -152,6 +154,16 @@ async def test_a_trail_that_cannot_be_written_stops_nobody(
         assert (await client.post("/v1/ask", json=ASK)).status_code == 200
     assert "a row of the audit trail is lost" in caplog.text
     assert "earns" not in caplog.text
+
+
+@pytest.mark.parametrize("make", [True, False])
+def test_an_empty_folder_still_becomes_a_data_folder(tmp_path: Path, make: bool) -> None:
+    """A volume that was mounted: with a trail alone in it, it would be refused for ever."""
+    settings = settings_on(tmp_path)
+    settings.data_dir.mkdir()
+    with suppress(DependencyError):
+        open_audit(settings, make=make).close()
+    DataFolder(settings.data_dir).close()
 
 
 def test_the_command_lists_what_keys_and_questions_did(

@@ -40,7 +40,8 @@ def test_a_key_is_told_once_and_alone(capsys: pytest.CaptureFixture[str], data_d
 def test_a_key_is_told_also_where_the_audit_trail_cannot_be_written(
     capsys: pytest.CaptureFixture[str], data_dir: Path
 ) -> None:
-    (data_dir / "audit.sqlite").mkdir(parents=True)
+    DataFolder(data_dir).close()
+    (data_dir / "audit.sqlite").mkdir()
     assert crag.run(["keys", "create"]) == 0
     printed = capsys.readouterr()
     assert printed.out.startswith("crag_")
