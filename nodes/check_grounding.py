@@ -25,6 +25,8 @@ REPAIRS = 1
 
 NODE = "check_grounding"
 
+NUMBERED = re.compile(r"\[(\d[\d\s,;–-]*)\]")
+
 
 async def check_grounding(
     state: State,
@@ -64,9 +66,11 @@ async def check_grounding(
 
 
 def shown(sentence: Sentence) -> str:
-    """A sentence as it is read: its note, its text, its citation numbers."""
+    """A sentence as it is read: its note, its text, its citation numbers. A number in brackets that
+    its text has of its own would point at a source of this answer: `[3]` becomes `(3)`."""
     note = f"({sentence.note}) " if sentence.note else ""
-    return plain(note + sentence.text) + "".join(f" [{c.n}]" for c in sentence.citations)
+    text = NUMBERED.sub(r"(\1)", plain(note + sentence.text))
+    return text + "".join(f" [{c.n}]" for c in sentence.citations)
 
 
 def answers(question: str, sentences: Sequence[Sentence]) -> bool:

@@ -3,6 +3,7 @@
 import re
 
 from ingest.documents import Candidate
+from nodes.instructions import is_instruction
 from nodes.state import State
 
 NEAREST = 3
@@ -22,7 +23,7 @@ def nearest(state: State) -> list[Candidate]:
 
 
 def place(candidate: Candidate) -> str:
-    """Title and heading, without one that holds an address or markup."""
+    """Title and heading, without one that holds an address, markup or an order to a model."""
     parts = (candidate.chunk.title, candidate.chunk.heading)
     return " > ".join(filter(None, map(label, parts)))
 
@@ -30,6 +31,6 @@ def place(candidate: Candidate) -> str:
 def label(text: str) -> str:
     """A title as it may stand in a sentence of the service's own."""
     plain = " ".join(text.split())
-    if ADDRESS.search(plain):
+    if ADDRESS.search(plain) or is_instruction(plain):
         return ""
     return plain if len(plain) <= LABEL else plain[: LABEL - 1].rstrip() + "…"

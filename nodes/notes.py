@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ingest.documents import Candidate
+from nodes.nearest import label
 from nodes.words import guess_language
 
 Text = Literal["version", "date", "superseded", "draft", "side", "replaces", "missing"]
@@ -42,9 +43,9 @@ TEXTS: dict[str, dict[Text, str]] = {
 def named(candidate: Candidate, question: str = "") -> str:
     """A source as a note names it: with its version and its date, where it has them."""
     texts, metadata = _texts(question), candidate.chunk.metadata
-    version, date = metadata.get("version"), metadata.get("effective")
+    version, date = (label(metadata.get(key, "")) for key in ("version", "effective"))
     parts = [
-        candidate.chunk.title,
+        _title(candidate),
         texts["version"].format(version) if version else "",
         texts["date"].format(date) if date else "",
     ]
@@ -53,10 +54,10 @@ def named(candidate: Candidate, question: str = "") -> str:
 
 def status_note(candidate: Candidate, question: str) -> str:
     """What a reader must know of a document that is not current, or nothing."""
-    texts, chunk = _texts(question), candidate.chunk
-    version = chunk.metadata.get("version")
-    source = f"{chunk.title}, {texts['version'].format(version)}" if version else chunk.title
-    status = chunk.metadata.get("status")
+    texts, metadata = _texts(question), candidate.chunk.metadata
+    version, title = label(metadata.get("version", "")), _title(candidate)
+    source = f"{title}, {texts['version'].format(version)}" if version else title
+    status = metadata.get("status")
     if status == "superseded":
         return texts["superseded"].format(source)
     return texts["draft"].format(source) if status == "draft" else ""
@@ -76,6 +77,12 @@ def not_found(parts: Sequence[str]) -> str:
     """A line that names the parts without an answer, in their language; empty without any."""
     listed = "; ".join(parts)
     return _texts(listed)["missing"].format(listed) if parts else ""
+
+
+def _title(candidate: Candidate) -> str:
+    """No reader checks a note against a source: what a title has no need of is not in it."""
+    chunk = candidate.chunk
+    return label(chunk.title) or label(chunk.metadata.get("source", "")) or "…"
 
 
 def _texts(question: str) -> dict[Text, str]:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ingest.documents import Candidate
+from ingest.sentences import sentence_spans
 from nodes.answer_values import stated_values
 from nodes.citations import cite, renumbered
 from nodes.conflicts import Statement, agree, contradict, newer, same_title, sources
 from nodes.findings import Evidence, Sentence
+from nodes.instructions import is_instruction
 from nodes.notes import named, replaces_note, side_note, status_note
 from nodes.trust import trust
 
@@ -177,5 +179,15 @@ def _quoted(statement: Statement, question: str) -> Sentence:
 
 
 def _newer_than(side: _Side, question: str) -> str:
-    said = textwrap.shorten(side.statements[0].text, QUOTED, placeholder=" …")
-    return replaces_note(side.best, said, question)
+    """With the older passage's own words: no check reads what a draft makes of it. Nothing where it
+    has none to quote."""
+    for stated in side.statements:
+        text = stated.candidate.chunk.text
+        own = [stated.text] if stated.text in text else []
+        own += [text[start:end] for start, end in sentence_spans(text)]
+        for words in own:
+            same = agree(question, stated, replace(stated, text=words))
+            if same and not is_instruction(words):
+                said = textwrap.shorten(words, QUOTED, placeholder=" …")
+                return replaces_note(side.best, said, question)
+    return ""
