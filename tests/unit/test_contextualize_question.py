@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from nodes.contextualize_question import MAX_TERMS, contextualize_question
+from nodes.contextualize_question import contextualize_question
+from nodes.follow_up import MAX_TERMS, stand_alone
 from nodes.state import State, Turn
 
 RUNTIME: Any = None
@@ -79,3 +80,62 @@ async def test_a_pleasantry_leans_on_nothing(question: str) -> None:
 async def test_the_question_itself_is_never_changed() -> None:
     state = State(question="And how long?", history=[TURN])
     assert "question" not in await contextualize_question(state, RUNTIME)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "asked", "expected"),
+    [
+        (
+            "How long do refunds take?",
+            "And for subscriptions?",
+            "How long do refunds take for subscriptions?",
+        ),
+        (
+            "How long do refunds take?",
+            "What about subscriptions?",
+            "How long do refunds take for subscriptions?",
+        ),
+        (
+            "How long do refunds take for hardware?",
+            "And for the cloud plans?",
+            "How long do refunds take for the cloud plans?",
+        ),
+        (
+            "Wie lange dauern Erstattungen?",
+            "Und für Abonnements?",
+            "Wie lange dauern Erstattungen für Abonnements?",
+        ),
+        (
+            "¿Cuánto tardan los reembolsos?",
+            "¿Y para suscripciones?",
+            "¿Cuánto tardan los reembolsos para suscripciones?",
+        ),
+    ],
+)
+def test_an_elliptical_question_asks_the_earlier_one_of_something_else(
+    earlier: str, asked: str, expected: str
+) -> None:
+    assert stand_alone(asked, [Turn(earlier, "")]) == expected
+
+
+def test_a_chain_of_elliptical_questions_keeps_what_was_asked() -> None:
+    said = [Turn("How long do refunds take?", "5 days."), Turn("And for hardware?", "10 days.")]
+    assert stand_alone("And for subscriptions?", said) == (
+        "How long do refunds take for subscriptions?"
+    )
+
+
+@pytest.mark.parametrize(
+    "asked", ["And the cost?", "What about it?", "And for how long?", "And in which case?"]
+)
+def test_what_asks_for_itself_or_points_back_is_no_ellipsis(asked: str) -> None:
+    assert stand_alone(asked, [Turn("How do I return a gateway?", "")]).startswith(asked + " (")
+
+
+def test_names_and_what_the_answer_took_up_come_before_other_words() -> None:
+    earlier = Turn(
+        "Which neat tidy clever quick cheap ways are there to restart Quendrel gateways?",
+        "Gateways restart by the button.",
+    )
+    found = stand_alone("How long does it last?", [earlier])
+    assert {"quendrel", "restart", "gateways"} <= set(found[found.index("(") + 1 : -1].split())
