@@ -98,6 +98,8 @@ def _grade(summary: Entry) -> Iterator[Line]:
 
 
 def _rewrite(summary: Entry) -> Iterator[Line]:
+    if "because" in summary:
+        yield f"because: {summary['because']}", ""
     if "query" in summary:
         yield f"{summary['technique']}: {summary['query']}", ""
     for place in summary.get("rejected", []):

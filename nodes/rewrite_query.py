@@ -1,15 +1,18 @@
-"""Another query for the next loop, each loop by another technique."""
+"""Another query for the next loop: the technique that fits why the grading fell short."""
 
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from langgraph.runtime import Runtime
 
 from ingest.documents import Candidate
 from nodes.context import Context
+from nodes.evidence import has_correct
 from nodes.fallback import or_fallback
+from nodes.parts import for_part, parts_of
 from nodes.ports import QueryWriter
 from nodes.state import Degraded, Query, State, Technique, Update
 from nodes.words import content_words, guess_language, literals, stem, words
@@ -19,6 +22,9 @@ FEEDBACK_TERMS = 6
 """Passages read and terms added, as in the RM3 of Lv and Zhai (CIKM 2009), far fewer terms: the
 original question stays an arm of the search and needs no interpolation."""
 
+Shortfall = Literal["nothing near", "near but not answering", "half answered"]
+"""What the grading of the loops so far lacked."""
+
 MAX_KEYWORDS = 12
 """Content words of a distilled query; a long story is cut to its rarest words."""
 
@@ -27,6 +33,9 @@ async def rewrite_query(
     state: State, runtime: Runtime[Context], *, writer: QueryWriter | None = None
 ) -> Update:
     """The next technique that gives a query not tried before; else the looping is over.
+
+    Which comes next follows from what the grading lacked; where a part of the question is answered
+    already, the query is made of the others.
 
     With a chat model the first is its own wording, in the place of keywords: the last loop is left
     for a wider search. Where the model fails, the ladder goes on without it.
@@ -57,10 +66,11 @@ async def _rephrased(writer: QueryWriter, state: State) -> str:
 
 
 def _by_ladder(state: State, tried: set[str], used: set[Technique]) -> Update:
-    for technique, make in LADDER:
+    lack = shortfall(state)
+    for technique in LADDERS[lack]:
         if technique in used:
             continue
-        text = make(state)
+        text = TECHNIQUES[technique](state)
         fresh = text.strip().lower() not in tried or technique == "widened"
         if text.strip() and fresh:
             return _next(state, technique, text.strip())
@@ -70,12 +80,28 @@ def _by_ladder(state: State, tried: set[str], used: set[Technique]) -> Update:
     }
 
 
+def shortfall(state: State) -> Shortfall:
+    """By the grades of all loops so far: a part that has correct evidence while another has none,
+    evidence that is ambiguous, or no evidence at all."""
+    if missing_parts(state):
+        return "half answered"
+    return "near but not answering" if state.evidence else "nothing near"
+
+
+def missing_parts(state: State) -> list[str]:
+    """The parts without correct evidence, where others have it."""
+    parts = parts_of(state.queries)
+    missing = [part for part in parts if not has_correct(for_part(state.evidence, part))]
+    return missing if len(missing) < len(parts) else []
+
+
 def keywords(state: State) -> str:
-    """The question's content words, in its own order; literal tokens as they were written."""
-    question = state.standalone
-    kept = literals(question)
+    """The content words of what is sought, in its own order; literal tokens as they were
+    written."""
+    sought = _sought(state)
+    kept = literals(sought)
     covered = {word for literal in kept for word in content_words(literal)}
-    plain = [word for word in content_words(question) if word not in covered]
+    plain = [word for word in content_words(sought) if word not in covered]
     return " ".join([*kept, *_rarest(plain, state.candidates)])
 
 
@@ -100,11 +126,22 @@ def widened(state: State) -> str:
     return state.standalone
 
 
-LADDER: list[tuple[Technique, Callable[[State], str]]] = [
-    ("keywords", keywords),
-    ("feedback", feedback_terms),
-    ("widened", widened),
-]
+TECHNIQUES: dict[Technique, Callable[[State], str]] = {
+    "keywords": keywords,
+    "feedback": feedback_terms,
+    "widened": widened,
+}
+LADDERS: dict[Shortfall, tuple[Technique, ...]] = {
+    "nothing near": ("keywords", "widened", "feedback"),
+    "near but not answering": ("feedback", "keywords", "widened"),
+    "half answered": ("keywords", "feedback", "widened"),
+}
+"""Terms of passages that are not near lead further away: there they come last. Those of passages
+that are near, and graded ambiguous, come first."""
+
+
+def _sought(state: State) -> str:
+    return " ".join(missing_parts(state)) or state.standalone
 
 
 def _next(state: State, technique: Technique, text: str) -> Update:
@@ -115,6 +152,7 @@ def _next(state: State, technique: Technique, text: str) -> Update:
         "wide": technique == "widened",
         "spent": replace(state.spent, rewrites=number),
         "summary": {
+            "because": shortfall(state),
             "technique": technique,
             "query": text,
             "tried": [q.text for q in state.queries],

@@ -192,14 +192,14 @@ async def test_a_writer_that_failed_is_asked_once(chat: FakeChat) -> None:
     found = [[a_candidate(name, f"Passage {name}.")] for name in "uvwx"]
     services = chat_ports(chat, inner=two_passages(index=FakeIndex(*found)))
     state = await run(services)
-    assert [q.technique for q in state.queries] == ["original", "keywords", "feedback", "widened"]
+    assert [q.technique for q in state.queries] == ["original", "keywords", "widened", "feedback"]
     assert uses(chat) == ["rewrite"]
 
 
-async def test_the_last_loop_widens_also_with_a_writer(chat: FakeChat) -> None:
+async def test_a_loop_widens_also_with_a_writer(chat: FakeChat) -> None:
     found = [[a_candidate(name, f"Passage {name}.")] for name in "uvwx"]
     state = await run(chat_ports(chat, inner=two_passages(index=FakeIndex(*found))))
-    assert [q.technique for q in state.queries] == ["original", "rephrased", "feedback", "widened"]
+    assert [q.technique for q in state.queries] == ["original", "rephrased", "widened", "feedback"]
 
 
 @pytest.mark.parametrize("verdicts", MODES)

@@ -61,7 +61,7 @@ async def test_is_corrected_by_rewriting(loops: int) -> None:
     assert state.outcome == "answered"
     assert state.spent.rewrites == loops
     techniques = [query.technique for query in state.queries]
-    assert techniques == ["original", "keywords", "feedback", "widened"][: loops + 1]
+    assert techniques == ["original", "keywords", "widened", "feedback"][: loops + 1]
 
 
 async def test_looping_ends_where_a_loop_brings_nothing_new() -> None:

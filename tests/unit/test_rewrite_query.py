@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nodes.findings import Evidence
-from nodes.rewrite_query import LADDER, MAX_KEYWORDS, rewrite_query
+from nodes.rewrite_query import MAX_KEYWORDS, TECHNIQUES, rewrite_query
 from nodes.state import Query, State
 from nodes.words import guess_language, literals
 from tests.fakes import a_candidate, a_grade
@@ -36,7 +36,7 @@ async def ladder(state: State) -> list[Query]:
 
 async def test_each_loop_uses_another_technique() -> None:
     queries = await ladder(asked())
-    assert [query.technique for query in queries] == ["keywords", "feedback", "widened"]
+    assert [query.technique for query in queries] == ["keywords", "widened", "feedback"]
     assert [query.loop for query in queries] == [1, 2, 3]
     assert len({query.text for query in queries} | {QUESTION}) == 3
 
@@ -62,7 +62,7 @@ async def test_numbers_and_constraints_are_keywords() -> None:
 
 async def test_feedback_adds_words_that_set_the_best_passages_apart() -> None:
     state = asked(evidence=[Evidence(FOUND[0], a_grade("ambiguous"), 0)])
-    feedback = (await ladder(state))[1]
+    feedback = (await ladder(state))[0]
     assert "handshake" in feedback.text
     assert "payroll" not in feedback.text
 
@@ -74,11 +74,11 @@ async def test_feedback_without_passages_is_skipped() -> None:
 
 async def test_a_technique_that_says_nothing_new_costs_no_loop() -> None:
     queries = await ladder(asked("refund deadline"))
-    assert [(q.technique, q.loop) for q in queries] == [("feedback", 1), ("widened", 2)]
+    assert [(q.technique, q.loop) for q in queries] == [("widened", 1), ("feedback", 2)]
 
 
-async def test_the_last_loop_widens() -> None:
-    state = asked()
+async def test_the_last_loop_widens_where_something_was_near() -> None:
+    state = asked(evidence=[Evidence(FOUND[0], a_grade("ambiguous"), 0)])
     for expected in (False, False, True):
         update = await rewrite_query(state, RUNTIME)
         assert update["wide"] is expected
@@ -86,7 +86,7 @@ async def test_the_last_loop_widens() -> None:
 
 
 async def test_when_no_technique_is_left_the_looping_is_over() -> None:
-    done = [Query(QUESTION), *(Query(name, name, n) for n, (name, _) in enumerate(LADDER, 1))]
+    done = [Query(QUESTION), *(Query(name, name, n) for n, name in enumerate(TECHNIQUES, 1))]
     update = await rewrite_query(asked(queries=done), RUNTIME)
     assert update["loops_over"] == "no technique left"
     assert "queries" not in update
@@ -118,3 +118,36 @@ async def test_a_long_story_is_cut_to_its_rarest_words() -> None:
     (keywords, *_) = await ladder(asked(story))
     assert keywords.text.split()[0] == "PROJ-123"
     assert len(keywords.text.split()) == MAX_KEYWORDS + 1
+
+
+@pytest.mark.parametrize(
+    ("evidence", "because", "technique"),
+    [
+        ([], "nothing near", "keywords"),
+        (
+            [Evidence(FOUND[0], a_grade("ambiguous"), 0)],
+            "near but not answering",
+            "feedback",
+        ),
+    ],
+)
+async def test_the_technique_follows_from_what_the_grading_lacked(
+    evidence: list[Evidence], because: str, technique: str
+) -> None:
+    summary = (await rewrite_query(asked(evidence=evidence), RUNTIME))["summary"]
+    assert (summary["because"], summary["technique"]) == (because, technique)
+
+
+async def test_half_answered_the_next_query_is_made_of_the_part_that_is_left() -> None:
+    answered, left = "Who approves parental leave?", "When is payroll run?"
+    whole = f"{answered} {left}"
+    evidence = [Evidence(FOUND[2], a_grade("correct"), 0, parts={answered: a_grade("correct")})]
+    state = asked(
+        whole,
+        queries=[Query(whole), Query(answered, "part"), Query(left, "part")],
+        evidence=evidence,
+    )
+    summary = (await rewrite_query(state, RUNTIME))["summary"]
+    assert summary["because"] == "half answered"
+    assert "payroll" in summary["query"]
+    assert "parental" not in summary["query"]
