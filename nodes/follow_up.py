@@ -87,8 +87,29 @@ def _asked_of(question: str, history: Sequence[Turn]) -> str:
     earlier = earlier.rstrip("?!. ")
     if not content_words(earlier) or earlier.endswith(")"):
         return ""
+    instead = _instead(earlier, rest, match["preposition"])
+    if instead:
+        return f"{instead}?"
     preposition = match["preposition"] or FOR[guess_language(earlier)]
     return f"{_without(earlier, preposition)} {preposition.lower()} {rest}?"
+
+
+def _instead(earlier: str, rest: str, preposition: str | None) -> str:
+    """With `rest` in the place of its counterpart: `Team customers` of `Plant customers`, `Leipzig`
+    of `Columbus`; empty where there is none, or more than one."""
+    *modifiers, head = map(re.escape, rest.split())
+    if modifiers:
+        like = rf"\b(?:[\w-]+\s+){{{len(modifiers)}}}{head}\b"
+    elif rest[0].isupper():
+        before = preposition or "for|in|at|on|für|bei|para|en"
+        like = rf"\b(?:{before})\s+(?P<name>[A-ZÄÖÜ][\w-]+)"
+    else:
+        return ""
+    found = list(re.finditer(like, earlier))
+    place = "name" if not modifiers else 0
+    if len(found) != 1 or len(content_words(found[0][place])) <= len(modifiers):
+        return ""
+    return f"{earlier[: found[0].start(place)]}{rest}{earlier[found[0].end(place) :]}"
 
 
 def _without(earlier: str, preposition: str) -> str:

@@ -101,6 +101,16 @@ async def test_the_question_itself_is_never_changed() -> None:
             "How long do refunds take for the cloud plans?",
         ),
         (
+            "How fast do Silver clients get a reply to a call?",
+            "And for Gold clients?",
+            "How fast do Gold clients get a reply to a call?",
+        ),
+        (
+            "How many desks does the office in Oslo have?",
+            "What about Bergen?",
+            "How many desks does the office in Bergen have?",
+        ),
+        (
             "Wie lange dauern Erstattungen?",
             "Und für Abonnements?",
             "Wie lange dauern Erstattungen für Abonnements?",
