@@ -25,6 +25,10 @@ original question stays an arm of the search and needs no interpolation."""
 Shortfall = Literal["nothing near", "near but not answering", "half answered"]
 """What the grading of the loops so far lacked."""
 
+NEAR = 0.3
+"""Probability of the best passage. Of the handbook's answerable dev questions that the first search
+left open, its document was a right one for 14 of 22 above this, for 1 of 9 below."""
+
 MAX_KEYWORDS = 12
 """Content words of a distilled query; a long story is cut to its rarest words."""
 
@@ -82,10 +86,12 @@ def _by_ladder(state: State, tried: set[str], used: set[Technique]) -> Update:
 
 def shortfall(state: State) -> Shortfall:
     """By the grades of all loops so far: a part that has correct evidence while another has none,
-    evidence that is ambiguous, or no evidence at all."""
+    a passage that may be of the matter, or none."""
     if missing_parts(state):
         return "half answered"
-    return "near but not answering" if state.evidence else "nothing near"
+    probabilities = [one.grade.probability for one in state.evidence]
+    near = any(p is None or p >= NEAR for p in probabilities)
+    return "near but not answering" if near else "nothing near"
 
 
 def missing_parts(state: State) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nodes.findings import Evidence
+from nodes.findings import Evidence, Grade
 from nodes.rewrite_query import MAX_KEYWORDS, TECHNIQUES, rewrite_query
 from nodes.state import Query, State
 from nodes.words import guess_language, literals
@@ -124,6 +124,7 @@ async def test_a_long_story_is_cut_to_its_rarest_words() -> None:
     ("evidence", "because", "technique"),
     [
         ([], "nothing near", "keywords"),
+        ([Evidence(FOUND[0], Grade("ambiguous", 0.1), 0)], "nothing near", "keywords"),
         (
             [Evidence(FOUND[0], a_grade("ambiguous"), 0)],
             "near but not answering",
