@@ -129,7 +129,7 @@ async def started_run(
     _note_question(request, body)
     async with AsyncExitStack() as held:
         degraded = await unless_gone(request, held.enter_async_context(admission.run(identity)))
-        async with lifetime.runs.start(service.runner, _ask(body, scope, degraded)) as run:
+        async with lifetime.runs.start(service.runner, _ask(body, request, scope, degraded)) as run:
             # Once it has ended: until then it may spend.
             held.push_async_callback(lambda: admission.spend(identity, run.took.tokens))
             note(request, target=run.run_id)
@@ -156,6 +156,12 @@ RunOf = Annotated[ActiveRun, Depends(started_run)]
 HoldsPlace = Depends(place_of_search)
 
 
+def _wants_fresh(request: Request) -> bool:
+    """Whether its Cache-Control says no-store or no-cache: no kept answer, and none is kept."""
+    given = request.headers.get("cache-control", "").lower()
+    return any(one.strip() in ("no-store", "no-cache") for one in given.split(","))
+
+
 def _note_question(request: Request, body: AskBody | SearchBody) -> None:
     settings: Settings = request.app.state.settings
     text = masked(body.question) if settings.privacy.mask else body.question
@@ -163,7 +169,7 @@ def _note_question(request: Request, body: AskBody | SearchBody) -> None:
     note(request, knowledge_base=body.knowledge_base, **asked)
 
 
-def _ask(body: AskBody, scope: Scope, degraded: list[Degraded]) -> Ask:
+def _ask(body: AskBody, request: Request, scope: Scope, degraded: list[Degraded]) -> Ask:
     return Ask(
         question=body.question,
         knowledge_base=body.knowledge_base,
@@ -171,6 +177,6 @@ def _ask(body: AskBody, scope: Scope, degraded: list[Degraded]) -> Ask:
         history=[Turn(turn.question, turn.answer) for turn in body.history],
         filters=parse_filters(body.filters),
         thread_id=body.thread_id,
-        options=body.options,
+        options=body.options | {"cache": False} if _wants_fresh(request) else body.options,
         degraded=degraded,
     )

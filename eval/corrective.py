@@ -29,7 +29,7 @@ async def whole_run(service: Service, base: str, question: Question) -> WholeRun
         question.text,
         base,
         history=[Turn(asked, told) for asked, told in question.history],
-        options={"web": False},
+        options={"web": False, "cache": False},
         logged=False,
     )
     answer = await service.runner.ask(ask, watch=watched)

@@ -21,7 +21,7 @@ async def first_search(service: Service, base: str, question: Question) -> tuple
     """
     history = [Turn(asked, told) for asked, told in question.history]
     known = require_known(await service.corpus.bases.bases(LOCAL), base)
-    context = tightened(service.settings, known, LOCAL, {"web": False})
+    context = tightened(service.settings, known, LOCAL, {"web": False, "cache": False})
     graph: Any = service.graph.copy({"checkpointer": None})
     clock = time.perf_counter()
     values = await graph.ainvoke(

@@ -23,10 +23,11 @@ Progress = Callable[[int, int], None]
 
 
 def deterministic(settings: GraphSettings) -> GraphSettings:
-    """Without what makes two runs differ: the approximate index and the wall deadline."""
+    """Without what makes two runs differ: approximate search, the wall deadline, kept answers."""
     return settings.model_copy(
         update={
             "retrieve": settings.retrieve.model_copy(update={"exact": True}),
+            "cache": settings.cache.model_copy(update={"enabled": False}),
             "budget": settings.budget.model_copy(update={"deadline_s": None}),
         }
     )
@@ -96,7 +97,7 @@ async def _corrective(asked: _Asked, question: GoldenQuestion) -> Ran:
         question.question,
         question.knowledge_base,
         history=history,
-        options={"web": False},  # what the web says changes from one run to the next
+        options={"web": False, "cache": False},  # what the web says changes from run to run
         logged=False,
     )
     answer = await asked.service.runner.ask(ask, watch=watched)

@@ -57,7 +57,7 @@ async def _ran(service: Service, suite: Suite, case: Case, key: str) -> Ran:
         suite.base,
         history=[Turn(asked, told) for asked, told in case.history],
         filters=only(suite, case.sees),
-        options={"web": False},
+        options={"web": False, "cache": False},
         logged=False,
     )
     answer = await service.runner.ask(ask, watch=watched)

@@ -7,6 +7,8 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from graph.routing import (
+    after_checking_cache,
+    after_contextualizing,
     after_estimating,
     after_generating,
     after_grading,
@@ -20,6 +22,7 @@ from graph.routing import (
 from graph.services import Services
 from graph.tracing import traced
 from nodes.answer_directly import answer_directly
+from nodes.check_cache import check_cache
 from nodes.check_grounding import REPAIRS, check_grounding
 from nodes.clarify import clarify
 from nodes.context import Context
@@ -33,6 +36,7 @@ from nodes.rerank import rerank
 from nodes.retrieve import retrieve
 from nodes.rewrite_query import rewrite_query
 from nodes.state import State
+from nodes.store_answer import store_answer
 from nodes.web_search import web_search
 
 Graph = CompiledStateGraph[State, Context, State, State]
@@ -55,6 +59,7 @@ def build(
         partial(contextualize_question, writer=ports.writer),
         begins=True,
     )
+    add("check_cache", partial(check_cache, cache=ports.cache, index=ports.index))
     add("plan_queries", partial(plan_queries, writer=ports.writer))
     add("answer_directly", answer_directly)
     add("retrieve", partial(retrieve, index=ports.index))
@@ -65,11 +70,19 @@ def build(
     add("generate", partial(generate, generator=ports.generator, texts=ports.index))
     add("estimate_confidence", partial(estimate_confidence, model=ports.confidence))
     add("check_grounding", partial(check_grounding, checker=ports.checker, texts=ports.index))
+    add("store_answer", partial(store_answer, cache=ports.cache))
     add("clarify", clarify)
     add("decline", partial(decline, others=ports.others, in_scope=ports.in_scope))
 
     graph.add_edge(START, "contextualize_question")
-    graph.add_edge("contextualize_question", "plan_queries")
+    graph.add_conditional_edges(
+        "contextualize_question",
+        routed(after_contextualizing, defaults, cached=ports.cache is not None),
+        ["check_cache", "plan_queries"],
+    )
+    graph.add_conditional_edges(
+        "check_cache", after_checking_cache, {"plan_queries": "plan_queries", "done": END}
+    )
     graph.add_conditional_edges(
         "plan_queries", after_planning, ["retrieve", "answer_directly", "decline"]
     )
@@ -95,8 +108,14 @@ def build(
     graph.add_conditional_edges(
         "check_grounding",
         after_grounding,
-        {"generate": "generate", "decline": "decline", "done": END},
+        {
+            "generate": "generate",
+            "decline": "decline",
+            "store_answer": "store_answer",
+            "done": END,
+        },
     )
+    graph.add_edge("store_answer", END)
     graph.add_edge("answer_directly", END)
     graph.add_edge("clarify", END)
     graph.add_edge("decline", END)

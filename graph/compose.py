@@ -124,6 +124,7 @@ def compose_services(
     from graph.adapters.graded_bases import GradedBases
     from graph.adapters.grading import CalibratedGrader
     from graph.adapters.tavily import TavilySearch
+    from graph.caching import open_cache
     from graph.calibrations_named import calibrations_named
     from graph.checking import open_checker
 
@@ -144,8 +145,17 @@ def compose_services(
     others = GradedBases(corpus.index, corpus.bases, services.grader)
     confidence = load_confidence(settings.answer.calibration) if calibrated else None
     in_scope = settings.answer.in_scope if calibrated else NEVER
-    services = replace(services, others=others, confidence=confidence, in_scope=in_scope)
-    return with_chat(settings, services), calibrations_named(settings, calibration, confidence)
+    version = calibrations_named(settings, calibration, confidence)
+    cache = open_cache(settings, corpus.embedder, calibration=version)
+    services = replace(
+        services,
+        others=others,
+        confidence=confidence,
+        in_scope=in_scope,
+        cache=cache,
+        connections=(cache,) if cache is not None else (),
+    )
+    return with_chat(settings, services), version
 
 
 def with_chat(settings: GraphSettings, services: Services) -> Services:
@@ -181,7 +191,7 @@ def with_chat(settings: GraphSettings, services: Services) -> Services:
         ),
         checker=_judged(services.checker, ChatGroundingChecker(small, batched=batched)),
         writer=ChatQueryWriter(small),
-        connections=(model,) if small is model else (model, small),
+        connections=(*services.connections, *((model,) if small is model else (model, small))),
     )
 
 

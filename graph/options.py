@@ -13,7 +13,9 @@ from nodes.context import Context
 
 AT_MOST = ("rewrites", "chat_calls", "tokens", "deadline_s", "candidates", "keep", "sentences")
 AT_LEAST = ("upper", "lower", "min_confidence")
-FREE = ("fusion", "exact", "collapse", "per_document", "mmr", "around", "strips", "web", "clarify")
+SWITCHES = ("web", "clarify", "cache")
+"""What the service has switched off stays off."""
+FREE = ("fusion", "exact", "collapse", "per_document", "mmr", "around", "strips", *SWITCHES)
 
 
 def tightened(
@@ -40,7 +42,7 @@ def tightened(
             name, floors.get(name) if bound is None else bound, getattr(context, name)
         )
     return context.model_copy(
-        update={"web": service.web and context.web, "clarify": service.clarify and context.clarify}
+        update={name: getattr(service, name) and getattr(context, name) for name in SWITCHES}
     )
 
 
@@ -67,15 +69,17 @@ def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) 
         rewrites=settings.budget.rewrites,
         chat_calls=settings.budget.chat_calls,
         tokens=settings.budget.tokens,
+        cache=settings.cache.enabled,
         mask=settings.privacy.mask,
         deadline_s=settings.budget.deadline_s,
     )
 
 
 def options_with_defaults(settings: GraphSettings) -> type[Context]:
-    """Context with the service's settings as its defaults: the form that Studio shows."""
+    """Context with the service's settings as its defaults: the form that Studio shows. There who
+    steps through a run wants all of its steps, and no kept answer."""
     no_base = KnowledgeBase("", "", "", "", "", web=False)
-    service = service_context(settings, no_base, LOCAL).model_dump()
+    service = service_context(settings, no_base, LOCAL).model_dump() | {"cache": False}
     fields: dict[str, Any] = {
         name: (Annotated[field.annotation, field], service[name])
         for name, field in Context.model_fields.items()

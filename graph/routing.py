@@ -11,8 +11,20 @@ from nodes.clarify import should_ask_back
 from nodes.confidence import too_unsure
 from nodes.context import DEFAULTS, Context
 from nodes.evidence import enough, usable
+from nodes.kept_answer import worth_keeping
 from nodes.plan_queries import intent_of
 from nodes.state import State
+
+
+def after_contextualizing(
+    state: State, runtime: Runtime[Context], *, cached: bool
+) -> Literal["check_cache", "plan_queries"]:
+    asked = (runtime.context or DEFAULTS).cache and not state.failed
+    return "check_cache" if cached and asked else "plan_queries"
+
+
+def after_checking_cache(state: State) -> Literal["plan_queries", "done"]:
+    return "done" if state.outcome is not None else "plan_queries"
 
 
 def after_planning(state: State) -> Literal["retrieve", "answer_directly", "decline"]:
@@ -81,10 +93,11 @@ def after_estimating(
     return "web_search" if _may_search_web(state, context) else "decline"
 
 
-def after_grounding(state: State) -> Literal["generate", "decline", "done"]:
-    """Supported: done. Else one repair without the sentences that failed, then decline."""
+def after_grounding(state: State) -> Literal["generate", "decline", "store_answer", "done"]:
+    """Supported: done, and kept where it may be. Else one repair without the sentences that failed,
+    then decline."""
     if state.outcome is not None:
-        return "done"
+        return "store_answer" if worth_keeping(state) else "done"
     if state.failed or not state.draft or state.repairs > REPAIRS:
         return "decline"
     return "generate"
@@ -100,15 +113,13 @@ def _may_search_web(state: State, context: Context) -> bool:
     return context.web and not state.web_searched and not out_of_time(state, context)
 
 
-def routed(
-    route: Callable[[State, Runtime[Context]], str], defaults: Context
-) -> Callable[[State], str]:
-    """The route with the options of its run. Where a person edits a checkpoint there is no run,
-    and the defaults decide."""
+def routed(route: Callable[..., str], defaults: Context, **bound: bool) -> Callable[[State], str]:
+    """The route with the options of its run, and what is bound when the graph is built. Where a
+    person edits a checkpoint there is no run, and the defaults decide."""
 
     def decide(state: State) -> str:
         running: Runtime[Context] | None = get_runtime(Context)
-        return route(state, running or Runtime(context=defaults))
+        return route(state, running or Runtime(context=defaults), **bound)
 
     decide.__name__ = route.__name__
     return decide

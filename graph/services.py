@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from nodes.ports import (
+    AnswerCache,
     Confidence,
     Generator,
     Grader,
     GroundingChecker,
+    KnownVersion,
     OtherBases,
     QueryWriter,
     Reranker,
@@ -18,8 +20,8 @@ from nodes.ports import (
 from nodes.scope_of_base import NEVER
 
 
-class SearchableIndex(Retriever, SourceTexts, Protocol):
-    """Finds passages and reads the texts that citations point into."""
+class SearchableIndex(Retriever, SourceTexts, KnownVersion, Protocol):
+    """Finds passages, reads the texts that citations point into, and names its state."""
 
 
 @runtime_checkable
@@ -48,6 +50,7 @@ class Services:
     confidence: Confidence | None = None
     others: OtherBases | None = None
     in_scope: float = NEVER
+    cache: AnswerCache | None = None
     connections: tuple[Connection, ...] = ()
     """What the ports hold open, to be closed with the service."""
 

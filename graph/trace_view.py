@@ -49,6 +49,18 @@ def _contextualize(summary: Entry) -> Iterator[Line]:
         yield f"read as: {summary['standalone']}", ""
 
 
+def _cache(summary: Entry) -> Iterator[Line]:
+    if summary.get("hit"):
+        age, similarity = summary.get("age_s", 0), summary.get("similarity", 0)
+        yield f"kept answer, {age:g} s old, to a question {similarity:.3f} near", "green"
+    if summary.get("stale"):
+        yield f"a kept answer was not served: {summary['stale']}", "yellow"
+
+
+def _stored(summary: Entry) -> Iterator[Line]:
+    yield "the answer is kept" if summary.get("kept") else "the answer is not kept", ""
+
+
 def _plan(summary: Entry) -> Iterator[Line]:
     if summary.get("intent") != "search":
         yield f"intent: {summary.get('intent')}; nothing to search", ""
@@ -165,6 +177,7 @@ def _place(passage: Entry) -> str:
 
 SAYS: dict[str, Callable[[Entry], Iterator[Line]]] = {
     "contextualize_question": _contextualize,
+    "check_cache": _cache,
     "plan_queries": _plan,
     "retrieve": _retrieve,
     "rerank": _rerank,
@@ -174,5 +187,6 @@ SAYS: dict[str, Callable[[Entry], Iterator[Line]]] = {
     "generate": _generate,
     "estimate_confidence": _confidence,
     "check_grounding": _ground,
+    "store_answer": _stored,
     "decline": _decline,
 }

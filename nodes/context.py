@@ -47,6 +47,7 @@ class Context(BaseModel):
     rewrites: int = Field(3, ge=0, le=3, description="Loops of rewriting, at most.")
     chat_calls: int = Field(20, ge=0, description="Calls of a chat model, at most.")
     tokens: int = Field(60_000, ge=0, description="Tokens to and from chat models, at most.")
+    cache: bool = Field(True, description="Use and keep answers of who may see the same.")
     mask: bool = Field(True, description="Mask secrets and e-mail addresses in the trace.")
     deadline_s: float | None = Field(30.0, gt=0, description="Seconds of wall time, at most.")
 

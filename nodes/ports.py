@@ -9,6 +9,7 @@ from ingest.filters import Filters
 from ingest.fusion import Fusion
 from ingest.scope import Scope
 from nodes.findings import Evidence, Grade, Rejected, Sentence, Support
+from nodes.kept_answer import FoundAnswer, KeptAnswer
 from nodes.state import Turn
 
 
@@ -158,6 +159,21 @@ class SourceTexts(Protocol):
     async def text(
         self, scope: Scope, knowledge_base: str, document_id: str, revision: str
     ) -> str | None: ...
+
+
+class KnownVersion(Protocol):
+    """Tells which state of a base is searched. ingest.index.Index is the one implementation."""
+
+    async def version(self, scope: Scope, knowledge_base: str) -> str: ...
+
+
+class AnswerCache(Protocol):
+    """Keeps answers for a while. It can only be asked by a key that says all that decides them."""
+
+    async def find(self, key: str, question: str) -> FoundAnswer | None:
+        """What is kept under the key, where its question is near enough to this one."""
+
+    async def keep(self, key: str, answer: KeptAnswer) -> None: ...
 
 
 class GroundingChecker(Protocol):

@@ -10,9 +10,9 @@ from nodes.question_wording import (
     AUXILIARIES,
     BEFORE_ASKS,
     CONTRACTIONS,
+    DO,
     EMPTY,
     GERMAN_HOW,
-    NOUN_LINKS,
     OPENING,
     PASTS,
     PHRASES,
@@ -22,11 +22,11 @@ from nodes.question_wording import (
 )
 from nodes.words import ALL_STOP_WORDS, guess_language
 
-TOKEN = re.compile(r"[^\W_]+(?:[._:/,\-][^\W_]+)*|[^\s\w]|_")
+TOKEN = re.compile(r"'s\b|(?<!\S)\.[^\W_]+|[^\W_]+(?:[._:/,\-][^\W_]+)*|[^\s\w]|_")
 MARKS = frozenset("?!.,;:\"'()[]{}…„“”‘’«»–—")
 """Marks that change no question; a sign such as €, %, + or - may."""
 
-ACRONYM = re.compile(r"\b[A-Z]{2,}\b")
+ACRONYM = re.compile(r"\b[A-Z]{2,}\b|(?<=\s)A\b")
 
 
 def normalised(question: str) -> str:
@@ -36,16 +36,15 @@ def normalised(question: str) -> str:
     text = " ".join(text.split()).rstrip(" ?!.…")
     if text.isupper():
         return text.lower()
-    kept = {m.start() for m in ACRONYM.finditer(text) if m.group().lower() in ALL_STOP_WORDS}
-    spans = [(m.start(), m.end()) for m in ACRONYM.finditer(text) if m.start() in kept]
     parts, end = [], 0
-    for start, stop in spans:
-        parts += [text[end:start].lower(), text[start:stop]]
-        end = stop
+    for found in ACRONYM.finditer(text):
+        if found.group().lower() in ALL_STOP_WORDS:
+            parts += [text[end : found.start()].lower(), found.group()]
+            end = found.end()
     return "".join([*parts, text[end:].lower()])
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def meaning(question: str) -> str:
     """What it asks for, then each word that could make it another question, in order: two
     questions with one meaning differ in openings, articles, inflections and synonyms alone.
@@ -54,7 +53,7 @@ def meaning(question: str) -> str:
     the same is another meaning, and so is another order of the same words.
     """
     text = normalised(question)
-    language = "de" if guess_language(text) == "de" else "en"
+    language = guess_language(text)
     for pattern, instead in CONTRACTIONS:
         text = pattern.sub(instead, text)
     opening = OPENING.match(text)
@@ -62,18 +61,15 @@ def meaning(question: str) -> str:
     for pattern, instead in PHRASES:
         text = pattern.sub(instead, text)
     text = _verb_last(text) if language == "de" else text
-    asks, rest = _asked(text)
+    asks, rest = _asked(text, language)
     if opening and opening["whether"] and not asks:
         asks, rest = "whether", text
-    words = [_plain(token, language) for token in _turned(asks, rest)]
-    words = [word for word in words if word and word not in EMPTY[language]]
-    past = any(word in PASTS for word in words)
-    words = [word for word in words if word not in PASTS]
+    words = [_plain(token, language) for token in _turned(rest)]
+    words = [word for word in words if word and word not in EMPTY.get(language, ())]
+    pasts = PASTS.get(language, frozenset())
+    past = any(word in pasts for word in words)
+    words = [word for word in words if word not in pasts]
     words.sort(key=lambda word: word not in AUXILIARIES)
-    if asks in ("what", "how much") and words and (words[-1] == "price" or "kostet" in words):
-        asks, words = "price", [word for word in words if word not in ("price", "kostet")]
-    elif asks == "how much" and words.count("price") == 1:
-        asks, words = "price", [word for word in words if word != "price"]
     asked = f"{asks or 'what'}{' then' if past else ''}"
     return "|".join([language, asked, *words]) if words else f"{language}|{normalised(question)}"
 
@@ -88,13 +84,13 @@ def _verb_last(text: str) -> str:
     return f"wie {rest} {particle}{verb}"
 
 
-def _asked(text: str) -> tuple[str, str]:
+def _asked(text: str, language: str) -> tuple[str, str]:
     """The question word with its preposition, and the words of the question without it; what is
     set before it is read after it."""
     if ASKS_OBJECT.match(text):
         return "whom", ASKS_OBJECT.sub("", text, count=1)
     first = text.split(" ", 1)[0]
-    if first in YES_NO:
+    if first in YES_NO.get(language, ()):
         # The auxiliary stays: whether one can and whether one must are two questions.
         return "whether", text
     found = ASKS.search(text)
@@ -110,30 +106,22 @@ def _asked(text: str) -> tuple[str, str]:
     return (asks, f"{after} {before}") if fronted else ("", text)
 
 
-def _turned(asks: str, rest: str) -> list[str]:
-    """The tokens in order; a noun phrase after "what is" is turned at its links."""
+def _turned(rest: str) -> list[str]:
+    """The tokens in order; those of "is the A of B" as those of "is B 's A"."""
     tokens = [token for token in TOKEN.findall(rest) if token not in MARKS]
-    copula = tokens[:1] and tokens[0] in ("is", "are", "was", "were")
-    if asks not in ("what", "who", "") or (asks and not copula):
+    tokens = tokens[1:] if tokens[:1] and tokens[0] in DO else tokens
+    if tokens.count("of") != 1 or tokens[:2] not in (["is", "the"], ["are", "the"]):
         return tokens
-    begin = 1 if copula else 0
-    parts: list[list[str]] = [[]]
-    for token in tokens[begin:]:
-        if token in NOUN_LINKS:
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    if not all(parts):
-        return tokens
-    return tokens[:begin] + [token for part in reversed(parts) for token in part]
+    link = tokens.index("of")
+    return [*tokens[link + 1 :], "'s", *tokens[2:link]]
 
 
 def _plain(token: str, language: str) -> str:
     """Without the endings of number, and of German cases and verbs; a synonym's common word."""
     token = SYNONYMS.get(token, token)
-    if any(c.isdigit() for c in token) or not token.islower() or token in EMPTY[language]:
+    if any(c.isdigit() for c in token) or not token.islower() or token in EMPTY.get(language, ()):
         return token
-    bare = _german(token) if language == "de" else _english(token)
+    bare = BARE[language](token) if language in BARE else token
     return SYNONYMS.get(bare, bare)
 
 
@@ -151,3 +139,6 @@ def _german(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 4:
             return word[: -len(ending)]
     return word
+
+
+BARE = {"en": _english, "de": _german}

@@ -4,10 +4,10 @@ import re
 
 OPENING = re.compile(
     r"^(?:(?:hi|hello|hey|hallo|please|bitte)\b[\s,!]*)*"
-    r"(?:(?:(?:can|could|would|will) you (?:please )?)?(?:tell me|explain(?: to me)?)"
+    r"(?:(?:(?:(?:can|could|would|will) you (?:please )?)?(?:tell me|explain(?: to me)?)"
     r"|(?:i (?:would like|want|need)|i'd like) to know|do you know"
     r"|(?:können|könnten) sie (?:mir )?(?:bitte )?sagen|(?:bitte )?sagen sie mir"
-    r"|wissen sie)?[\s,:]*(?:(?P<whether>whether|if|ob)\b)?\s*"
+    r"|wissen sie)[\s,:]*(?P<whether>(?:whether|if|ob)\b)?\s*)?"
 )
 
 CONTRACTIONS = (
@@ -16,11 +16,12 @@ CONTRACTIONS = (
     (re.compile(r"\bwon't\b"), "will not"),
     (re.compile(r"n't\b"), " not"),
     (re.compile(r"\b(i|we|you|they)'(?:ve)\b"), r"\1 have"),
-    (re.compile(r"s'(?=\s)"), "s"),
-    (re.compile(r"'s\b"), ""),
+    (re.compile(r"s'(?=\s)"), "s 's"),
+    (re.compile(r"(?<=\w)'s\b"), " 's"),
 )
 
 _I = r"(?:i|we|you|one)"
+_OF = r"(?:des|der|von|für)(?: d(?:en|as|ie))?"
 PHRASES = (
     (re.compile(rf"^how (?:(?:do|can|could|should) {_I}|to) "), "how "),
     (re.compile(r"^what (?:is|are) the (?:procedure|process|way|steps) to "), "how "),
@@ -31,7 +32,15 @@ PHRASES = (
     (re.compile(r"^at what time\b"), "what time"),
     (re.compile(r"^what (?:do|should) (?:i|we) do (?:if|when) "), "what if "),
     (re.compile(r"^what is the meaning of (.+)"), r"what does \1 mean"),
-    (re.compile(r"^(?:how much (?:is|are)|what (?:do|does)(?= .*\bcost\b)) "), "how much does "),
+    (re.compile(r"^what (?:do|does)(?= .*\bcost\b) "), "how much does "),
+    (
+        re.compile(
+            r"^(?:how much (?:is|are)|what (?:is|are) the (?:price|cost)s? (?:of|for)) "
+            r"(.+?)( per .+)?$"
+        ),
+        r"how much does \1 cost\2",
+    ),
+    (re.compile(rf"(?<=\w )do {_I} need(?! to)\b"), "are needed"),
     (re.compile(r"\b(?:has|have|need|needs) to\b"), "must"),
     (re.compile(r"\b(?:sign|log)(ging|ged|s)?[ -](in|out|on|off)\b(?! to| with)"), r"log\2"),
     (re.compile(r"\bin charge of\b"), "responsible for"),
@@ -40,12 +49,7 @@ PHRASES = (
     (re.compile(r"^is it possible (?:for me )?to "), "can i "),
     (re.compile(r"\be-?mail"), "email"),
     (re.compile(r"\bwi-fi\b"), "wifi"),
-    (
-        re.compile(
-            r"^wie hoch (?:ist|sind) (?:der preis|die kosten) (?:des|der|von|für) (?:den |das |die )?"
-        ),
-        "was kostet ",
-    ),
+    (re.compile(rf"^wie hoch (?:ist der preis|sind die kosten) {_OF} "), "was kostet "),
     (re.compile(r"^wie ?viel kosten?t?\b"), "was kostet"),
     (re.compile(r"^was kosten\b"), "was kostet"),
     (re.compile(r"^wo (?:finde ich|finden wir|findet man) "), "wo ist "),
@@ -78,29 +82,31 @@ SAME_ASKS = {
     "wie viel": "wie viele",
 } | {f"welche{ending}": "what" for ending in ("", "r", "s", "n", "m")}
 ASKS_OBJECT = re.compile(r"^who(?= (?:do|does|did)\b| (?:can|should|must|may|will) (?:i|we|you)\b)")
-YES_NO = frozenset(
-    """is are was were do does did can could may might must shall should will would has have had
-    darf dürfen kann können muss müssen soll sollen""".split()
-)
+YES_NO = {
+    "en": frozenset(
+        """is are was were do does did can could may might must shall should will would has have
+        had""".split()
+    ),
+    "de": frozenset("darf dürfen kann können muss müssen soll sollen".split()),
+}
 BEFORE_ASKS = frozenset(
     """for to in at on by from with of since until about under over after before per an auf aus
     bei bis für in mit nach seit über um unter von vor zu ab""".split()
 )
 
+DO = ("do", "does")
+"""Empty right after the question word: what does it do?"""
+
 EMPTY = {
-    "en": frozenset("a an the i we my our is are be am been being do does there any some".split()),
-    "de": frozenset(
-        """der die das des ein eine eines einer ich wir man mein meine meiner meines unser unsere
-        unserer unseres ist sind""".split()
-    ),
+    "en": frozenset("a an the i we my our is are be am been being there any some".split()),
+    "de": frozenset("die das ein eine ich wir man mein meine unser unsere ist sind".split()),
 }
-NOUN_LINKS = frozenset("of for in".split())
-"""A noun phrase is turned at these: the price of the plan, the plan price."""
+"""German articles that show a case stay: who owes whom hangs on them."""
 
 AUXILIARIES = frozenset("must should may will werd kann muss soll".split())
 """Where one stands changes no question; which one it is does."""
 
-PASTS = frozenset("was were did war waren".split())
+PASTS = {"en": frozenset(("was", "were", "did")), "de": frozenset(("war", "waren"))}
 
 _GROUPS = """
 price cost | buy purchase | start begin | end expire | get receive | employee staff | big large
@@ -110,7 +116,8 @@ programme program | may can could | subsidise subsidize | organisation organizat
 if when | find locate | mobile cellphone | notebook laptop | show display | wrong incorrect
 1 one | 2 two | 3 three | 4 four | 5 five | 6 six | 7 seven | 8 eight | 9 nine | 10 ten
 11 eleven | 12 twelve | 14 fourteen | 15 fifteen | 20 twenty | 30 thirty | dem einem meinem unserem
-den einen meinen unseren | kann können darf dürfen | muss müssen | soll sollen
+den einen meinen unseren | der einer meiner unserer | des eines meines unseres
+kann können darf dürfen | muss müssen | soll sollen
 bekomm erhalt | beginn start | zuständig verantwortlich | brauch benötig | kauf erwerb
 nötig notwendig erforderlich | firma unternehm | 2 zwei | 3 drei | 4 vier | 5 fünf | 10 zehn
 """

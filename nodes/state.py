@@ -90,6 +90,7 @@ class State:
     confidence: probability that the answer is right, before its grounding is checked, in [0, 1].
     choices: what an underspecified question may mean.
     suggestions: what would help after a refusal, as sentences.
+    cache_key: what the answer may be kept under; empty where it may not.
     """
 
     question: str = ""
@@ -126,6 +127,7 @@ class State:
     confidence: float | None = None
     choices: list[str] = field(default_factory=list)
     suggestions: list[str] = field(default_factory=list)
+    cache_key: str = ""
     trace: list[TraceEntry] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -178,6 +180,7 @@ class Update(TypedDict, total=False):
     confidence: float | None
     choices: list[str]
     suggestions: list[str]
+    cache_key: str
     summary: dict[str, Any]
 
 

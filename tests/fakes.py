@@ -131,6 +131,7 @@ class FakeIndex:
     def __init__(self, *found: list[Candidate] | Exception) -> None:
         self.found = found
         self.searches: list[dict[str, Any]] = []
+        self.state = "v1"
         self.texts: dict[tuple[str, str], str] = {
             (c.chunk.document_id, c.chunk.revision): c.chunk.text
             for result in found
@@ -156,6 +157,9 @@ class FakeIndex:
         if isinstance(found, Exception):
             raise found
         return found
+
+    async def version(self, scope: Scope, base: str) -> str:
+        return self.state
 
     async def text(self, scope: Scope, base: str, document: str, revision: str) -> str | None:
         return self.texts.get((document, revision))
@@ -202,6 +206,16 @@ class FakeGrader:
 def a_grade(verdict: str) -> Grade:
     probability = {"correct": 0.9, "ambiguous": 0.5, "incorrect": 0.1}[verdict]
     return Grade(verdict, probability)  # type: ignore[arg-type]
+
+
+class Sure:
+    """The same confidence in every draft."""
+
+    def __init__(self, probability: float = 0.9) -> None:
+        self.value = probability
+
+    def probability(self, signs: Mapping[str, float]) -> float:
+        return self.value
 
 
 class FakeWeb:

@@ -25,7 +25,7 @@ async def verdicts(
     runner: Runner, base: str, questions: Sequence[Question], rewrites: int
 ) -> list[Judged]:
     """One for each question, in order."""
-    options = {"rewrites": rewrites, "exact": True}
+    options = {"rewrites": rewrites, "exact": True, "cache": False}
     return [judged(q, await runner.ask(Ask(q.text, base, options=options))) for q in questions]
 
 

@@ -70,6 +70,9 @@ class Scripted:
         run.loop += 1
         return found
 
+    async def version(self, scope: Any, base: str) -> str:
+        return "1"
+
     async def text(self, scope: Scope, base: str, document: str, revision: str) -> str | None:
         return self._texts.get(document)
 

@@ -52,6 +52,9 @@ class Ports:
         self.inside += time.perf_counter() - clock
         return found
 
+    async def version(self, scope: Scope, base: str) -> str:
+        return "1"
+
     async def text(self, scope: Scope, base: str, document: str, revision: str) -> str | None:
         clock = time.perf_counter()
         loop, n = document.split("-")[1:]

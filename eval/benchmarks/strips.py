@@ -69,7 +69,12 @@ def _read(one: Evidence) -> str:
 
 async def _ended(service: Service, question: GoldenQuestion) -> State:
     states: list[State] = []
-    ask = Ask(question.question, question.knowledge_base, options={"web": False}, logged=False)
+    ask = Ask(
+        question.question,
+        question.knowledge_base,
+        options={"web": False, "cache": False},
+        logged=False,
+    )
     await service.runner.ask(ask, watch=states.append)
     return states[-1]
 

@@ -174,7 +174,9 @@ def server(tmp_path_factory: pytest.TempPathFactory, web: FakeTavily) -> Iterato
     documents.mkdir()
     for name, text in DOCUMENTS.items():
         (documents / name).write_text(text)
-    server = Server(folder, {"CRAG_WEB__TAVILY_API_KEY": KEY, "CRAG_WEB__BASE_URL": web.url})
+    # Without kept answers: what is asked twice runs twice.
+    settings = {"CRAG_WEB__TAVILY_API_KEY": KEY, "CRAG_WEB__BASE_URL": web.url}
+    server = Server(folder, settings | {"CRAG_CACHE__ENABLED": "false"})
     for command in (["kb", "create", BASE, "--web"], ["ingest", str(documents), "--kb", BASE]):
         done = server.run(*command)
         assert done.returncode == 0, done.stderr

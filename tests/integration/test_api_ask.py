@@ -18,6 +18,28 @@ def asking(question: str, **more: Any) -> dict[str, Any]:
     return {"question": question, "knowledge_base": "handbook", **more}
 
 
+@pytest.mark.parametrize(
+    ("header", "options"),
+    [
+        ("no-store", {"rewrites": 1, "cache": False}),
+        ("max-age=0, No-Cache", {"rewrites": 1, "cache": False}),
+        ("max-age=0", {"rewrites": 1}),
+    ],
+)
+async def test_who_wants_no_kept_answer_says_so_in_a_header(
+    tmp_path: Path, header: str, options: dict[str, Any]
+) -> None:
+    service = FakeService()
+    async with client_of(settings_on(tmp_path), service) as client:
+        await client.post(
+            "/v1/ask",
+            json=asking("why?", options={"rewrites": 1}),
+            headers={"cache-control": header},
+        )
+    (asked,) = service.runner.asked
+    assert asked.options == options
+
+
 async def test_answers_with_the_whole_answer_object(tmp_path: Path) -> None:
     async with client_of(settings_on(tmp_path), FakeService()) as client:
         response = await client.post("/v1/ask", json=asking("why?"))

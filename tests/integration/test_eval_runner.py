@@ -356,7 +356,8 @@ def test_what_makes_runs_differ_is_switched_off_and_nothing_else() -> None:
     made = deterministic(settings)
     assert made.retrieve == RetrieveSettings(candidates=7, exact=True)
     assert made.budget == settings.budget.model_copy(update={"deadline_s": None})
-    same = {"retrieve", "budget"}
+    assert not made.cache.enabled
+    same = {"retrieve", "budget", "cache"}
     assert made.model_dump(exclude=same) == settings.model_dump(exclude=same)
     assert settings.budget.deadline_s is not None
 

@@ -20,6 +20,7 @@ from tests.fakes import (
     FakeWeb,
     QuotingGenerator,
     Staged,
+    Sure,
     a_candidate,
 )
 from tests.runs import QUESTION, kinds, ports, run
@@ -46,6 +47,14 @@ class Writer:
         return []
 
 
+class Cache:
+    async def find(self, key: str, question: str) -> None:
+        return None
+
+    async def keep(self, key: str, answer: Any) -> None:
+        return None
+
+
 class Others:
     async def holding(self, scope: Scope, question: str, *, besides: str) -> list[str]:
         return []
@@ -60,6 +69,7 @@ PORTS: dict[str, Any] = {
     "checker": lambda: Staged("Passage"),
     "writer": Writer,
     "others": Others,
+    "cache": Cache,
 }
 CLOSED = [
     ("index", "search", "retrieve"),
@@ -75,6 +85,8 @@ OPEN = [
     ("writer", "standalone", "contextualize_question"),
     ("writer", "rewritten", "rewrite_query"),
     ("writer", "parts", "plan_queries"),
+    ("index", "version", "check_cache"),
+    ("cache", "find", "check_cache"),
 ]
 
 
@@ -82,7 +94,7 @@ async def run_with(port: str, method: str, deadline_s: float = DEADLINE_S) -> tu
     """The state it ended in, and the seconds by which it missed its deadline."""
     services = {name: make() for name, make in PORTS.items()}
     setattr(services[port], method, hang)
-    asked = {"history": [Turn("What is a refund?", "Money.")], "web": True}
+    asked = {"history": [Turn("What is a refund?", "Money.")], "web": True, "cache": True}
     began = time.monotonic()
     question = f"{QUESTION} And what does it cost?"
     state = await run(ports(**services), question, deadline_s=deadline_s, **asked)
@@ -117,6 +129,17 @@ async def test_a_suggestion_is_left_out() -> None:
     assert time.monotonic() - began < DEADLINE_S + SLACK_S
 
 
+async def test_an_answer_that_cannot_be_kept_is_told() -> None:
+    services = {name: make() for name, make in PORTS.items()}
+    services["cache"].keep = hang
+    services["grader"] = FakeGrader({"a": "correct"})
+    began = time.monotonic()
+    state = await run(ports(**services, confidence=Sure()), deadline_s=DEADLINE_S, cache=True)
+    assert state.outcome == "answered"
+    assert kinds(state) == [("store_answer", "budget")]
+    assert time.monotonic() - began < DEADLINE_S + SLACK_S
+
+
 def test_every_port_of_a_run_hangs_here_in_turn() -> None:
     named = {
         (port, method)
@@ -125,7 +148,8 @@ def test_every_port_of_a_run_hangs_here_in_turn() -> None:
         for method, function in inspect.getmembers(one, inspect.iscoroutinefunction)
         if method != "close"
     }
-    tried = {(port, method) for port, method, _ in [*CLOSED, *OPEN]} | {("others", "holding")}
+    tried = {(port, method) for port, method, _ in [*CLOSED, *OPEN]}
+    tried |= {("others", "holding"), ("cache", "keep")}
     assert named == tried - {("checker", "settled")}, "of StagedChecker, a kind of checker"
 
 

@@ -69,6 +69,7 @@ FULL = State(
     confidence=0.75,
     choices=["Guide > Price"],
     suggestions=["Ask again in a moment."],
+    cache_key="5f2a",
     trace=[TraceEntry(1, "retrieve", 1, "2026-01-01", 1.0, "ok", {"top": [{"title": "t"}]})],
 )
 

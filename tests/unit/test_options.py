@@ -6,7 +6,13 @@ import pytest
 from pydantic import ValidationError
 
 from graph.options import AT_LEAST, AT_MOST, options_with_defaults, service_context, tightened
-from graph.settings import BudgetSettings, GradeSettings, GraphSettings, RerankSettings
+from graph.settings import (
+    BudgetSettings,
+    CacheSettings,
+    GradeSettings,
+    GraphSettings,
+    RerankSettings,
+)
 from ingest.errors import InvalidRequest
 from ingest.ports import KnowledgeBase
 from ingest.scope import LOCAL, Scope
@@ -29,6 +35,13 @@ def context(options: dict[str, Any], *, web: bool = False) -> Context:
 
 def test_the_service_and_a_run_have_the_same_defaults() -> None:
     assert service_context(GraphSettings(), base(), LOCAL) == Context()
+
+
+def test_a_cache_that_is_off_stays_off() -> None:
+    off = SETTINGS.model_copy(update={"cache": CacheSettings(enabled=False)})
+    assert not tightened(off, base(), LOCAL, {"cache": True}).cache
+    assert context({"cache": True}).cache
+    assert not context({"cache": False}).cache
 
 
 def test_without_options_the_service_decides() -> None:

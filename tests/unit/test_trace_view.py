@@ -20,6 +20,17 @@ def texts(node: str, summary: dict[str, Any], status: str = "ok") -> list[str]:
     ("node", "summary", "line"),
     [
         ("contextualize_question", {"standalone": "a (b)"}, "read as: a (b)"),
+        (
+            "check_cache",
+            {"hit": True, "age_s": 42.0, "similarity": 0.9431},
+            "kept answer, 42 s old, to a question 0.943 near",
+        ),
+        (
+            "check_cache",
+            {"hit": False, "stale": "deleted"},
+            "a kept answer was not served: deleted",
+        ),
+        ("store_answer", {"kept": True}, "the answer is kept"),
         ("plan_queries", {"intent": "greeting"}, "intent: greeting; nothing to search"),
         (
             "retrieve",
