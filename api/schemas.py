@@ -31,8 +31,9 @@ Filters = Annotated[
     dict[str, Any],
     Field(
         description="Values that a passage must have: document_id, language, version, status; "
-        "a scalar, or a list of which one must match.",
-        examples=[{"language": "en", "version": ["2", "3"]}],
+        "a scalar, or a list of which one must match; or a range of version or effective (a date), "
+        "with from, to or both, which are in it.",
+        examples=[{"language": "en", "effective": {"from": "2024-01-01"}}],
     ),
 ]
 

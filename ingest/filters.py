@@ -1,5 +1,6 @@
 """Filters are typed values over allow-listed keys, never strings in a query language."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -7,19 +8,37 @@ from ingest.documents import Chunk
 from ingest.errors import InvalidFilter
 
 FILTER_KEYS = ("document_id", "language", "version", "status")
+RANGE_KEYS = ("effective", "version")
+"""Dates as YYYY-MM-DD, and versions as whole numbers with dots between."""
 MAX_VALUES = 64
+
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+VERSION = re.compile(r"v?(\d{1,9}(?:\.\d{1,9}){0,5})", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """`key` is one of `values`, or with `exclude` none of them."""
+    """`key` is one of `values`, or with `exclude` none of them; with a bound it is a range, both
+    ends in it, which a document without a readable value is not in."""
 
     key: str
     values: list[str]
     exclude: bool = False
+    at_least: str | None = None
+    at_most: str | None = None
+
+    @property
+    def is_range(self) -> bool:
+        return self.at_least is not None or self.at_most is not None
 
     def admits(self, value: str | None) -> bool:
-        return (value in self.values) != self.exclude
+        if not self.is_range:
+            return (value in self.values) != self.exclude
+        place = _place(self.key, value)
+        low, high = _place(self.key, self.at_least), _place(self.key, self.at_most)
+        if place is None:
+            return False
+        return (low is None or low <= place) and (high is None or place <= high)
 
 
 @dataclass(frozen=True)
@@ -41,16 +60,50 @@ def filter_value(chunk: Chunk, key: str) -> str | None:
 
 
 def parse_filters(raw: Mapping[str, object]) -> Filters:
-    """Filters from a request: `{"language": "en", "version": ["2", "3"]}`.
+    """Filters from a request: `{"language": "en", "version": ["2", "3"]}`, and ranges:
+    `{"effective": {"from": "2024-01-01", "to": "2024-12-31"}}`, either end alone, too.
 
-    Raises InvalidFilter for a key outside FILTER_KEYS and for anything but scalars.
+    Raises InvalidFilter for a key outside FILTER_KEYS and RANGE_KEYS, and for anything but scalars.
     """
-    return Filters([Condition(_known(key), _scalars(key, value)) for key, value in raw.items()])
+    return Filters([_condition(key, value) for key, value in raw.items()])
+
+
+def _condition(key: str, value: object) -> Condition:
+    if not isinstance(value, Mapping) or key not in RANGE_KEYS:
+        return Condition(_known(key), _scalars(key, value))
+    if not value or not set(value) <= {"from", "to"}:
+        raise InvalidFilter(f"a range of {key!r} has `from`, `to`, or both")
+    low, high = (_bound(key, value[end]) if end in value else None for end in ("from", "to"))
+    return Condition(key, [], at_least=low, at_most=high)
+
+
+def _bound(key: str, value: object) -> str:
+    text = _scalars(key, value)[0] if not isinstance(value, list) else ""
+    if _place(key, text) is None:
+        kind = "a date, YYYY-MM-DD" if key == "effective" else "a number such as 2 or 2.1"
+        raise InvalidFilter(f"a bound of {key!r} is {kind}")
+    return text
+
+
+def _place(key: str, value: str | None) -> tuple[int, ...] | None:
+    """Where a value stands among others of its key; None where it cannot be read."""
+    if key == "effective":
+        return tuple(map(int, value.split("-"))) if value and DATE.fullmatch(value) else None
+    found = VERSION.fullmatch(value or "")
+    if not found:
+        return None
+    numbers = [int(part) for part in found[1].split(".")]
+    while len(numbers) > 1 and not numbers[-1]:
+        numbers.pop()  # 2.0 is 2
+    return tuple(numbers)
 
 
 def _known(key: str) -> str:
     if key not in FILTER_KEYS:
-        raise InvalidFilter(f"unknown filter {key[:40]!r}; known: {', '.join(FILTER_KEYS)}")
+        known = ", ".join(FILTER_KEYS)
+        raise InvalidFilter(
+            f"unknown filter {key[:40]!r}; known: {known}, ranges of {', '.join(RANGE_KEYS)}"
+        )
     return key
 
 

@@ -51,9 +51,17 @@ class LiveBase:
         return replace(hit, chunk=replace(hit.chunk, metadata=metadata))
 
     def stored(self, filters: Filters) -> Filters:
-        """As the store can apply them: a status is known here, where documents meet."""
-        found = [self._by_document(c) if c.key == "status" else c for c in filters.conditions]
+        """As the store can apply them: a status is known here, where documents meet, and what is
+        within a range is looked up here, for every store alike."""
+        found = [self._stored(c) for c in filters.conditions]
         return Filters([c for c in found if c.values or not c.exclude])
+
+    def _stored(self, condition: Condition) -> Condition:
+        if condition.is_range:
+            documents = self.documents.values()
+            within = [d for d in documents if condition.admits(d.metadata.get(condition.key))]
+            return Condition("document_id", sorted(d.document_id for d in within))
+        return self._by_document(condition) if condition.key == "status" else condition
 
     def _by_document(self, status: Condition) -> Condition:
         """The fewer ids, of those to be found or of those to be left out."""

@@ -72,3 +72,39 @@ def test_the_document_id_comes_from_the_chunk_and_not_from_its_metadata() -> Non
     chunk = a_chunk("a", document_id="real", metadata={"document_id": "forged"})
     assert filter_value(chunk, "document_id") == "real"
     assert set(FILTER_KEYS) == {"document_id", "language", "version", "status"}
+
+
+@pytest.mark.parametrize(
+    ("key", "bounds", "inside", "outside"),
+    [
+        ("effective", {"from": "2024-01-01"}, ["2024-01-01", "2025-06-30"], ["2023-12-31"]),
+        ("effective", {"to": "2024-01-01"}, ["2024-01-01"], ["2024-01-02", "2024", "soon", ""]),
+        ("version", {"from": "2", "to": 10}, ["2", "2.0", "v3.1", "10"], ["1.9", "10.1", "two"]),
+    ],
+)
+def test_a_range_holds_both_its_ends(
+    key: str, bounds: dict[str, Any], inside: list[str], outside: list[str]
+) -> None:
+    filters = parse_filters({key: bounds})
+    assert [v for v in inside if not filters.admit(a_chunk("a", metadata={key: v}))] == []
+    assert [v for v in outside if filters.admit(a_chunk("a", metadata={key: v}))] == []
+    assert not filters.admit(a_chunk("a"))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("effective", {}),
+        ("effective", {"from": "yesterday"}),
+        ("effective", {"from": ["2024-01-01"]}),
+        ("effective", {"$gte": "2024-01-01"}),
+        ("effective", {"from": None}),
+        ("effective", "2024-01-01"),
+        ("version", {"from": "x' || 1"}),
+        ("version", {"to": "9" * 5_000}),
+        ("language", {"from": "a"}),
+    ],
+)
+def test_what_is_no_range_is_refused(key: str, value: Any) -> None:
+    with pytest.raises(InvalidFilter):
+        parse_filters({key: value})
