@@ -31,6 +31,13 @@ class Condition:
     def is_range(self) -> bool:
         return self.at_least is not None or self.at_most is not None
 
+    @property
+    def within(self) -> str:
+        """What a reader is told of it: values, or the two ends of a range."""
+        if self.is_range:
+            return f"{self.at_least or ''}..{self.at_most or ''}"
+        return " / ".join(self.values)
+
     def admits(self, value: str | None) -> bool:
         if not self.is_range:
             return (value in self.values) != self.exclude

@@ -119,5 +119,5 @@ def _is_arithmetic(question: str) -> bool:
 
 def _shown(condition: Condition) -> str:
     if condition.is_range:
-        return f"{condition.key} {condition.at_least or ''}..{condition.at_most or ''}"
+        return f"{condition.key} in {condition.within}"
     return f"{condition.key} {'not ' if condition.exclude else ''}in {', '.join(condition.values)}"

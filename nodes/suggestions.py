@@ -126,4 +126,4 @@ def _same_word(one: str, other: str) -> bool:
 
 
 def _shown(state: State) -> str:
-    return ", ".join(f"{c.key} = {' / '.join(c.values)}" for c in state.filters.conditions)
+    return ", ".join(f"{c.key} = {c.within}" for c in state.filters.conditions)

@@ -108,3 +108,11 @@ def test_a_range_holds_both_its_ends(
 def test_what_is_no_range_is_refused(key: str, value: Any) -> None:
     with pytest.raises(InvalidFilter):
         parse_filters({key: value})
+
+
+def test_a_reader_is_told_values_or_both_ends() -> None:
+    both = {"from": "2024-01-01", "to": "2024-12-31"}
+    filters = parse_filters({"effective": both, "version": {"from": 2}, "language": ["en", "de"]})
+    assert [c.within for c in filters.conditions] == [
+        "2024-01-01..2024-12-31", "2..", "en / de",
+    ]  # fmt: skip
