@@ -83,6 +83,8 @@ def stated_values(sentence: str, question: str) -> frozenset[str]:
         return frozenset()
     if kind in ("duration", "amount", "date", "code"):
         return frozenset(_quantities(sentence, kind) - _quantities(question, kind))
+    if kind == "person":
+        return _named(sentence, question)
     return _named(sentence, question) | (
         _quantities(sentence, "date") - _quantities(question, "date")
     )

@@ -60,6 +60,8 @@ def _same_subject(question: str, one: Statement, other: Statement) -> bool:
     )
     if len(ours & theirs) < SAME_SUBJECT * max(1, len(ours | theirs)):
         return False
+    if question.isupper():  # capitals say nothing of its words then
+        question = question.lower()
     named = {name.lower() for name in [*literals(question), *NUMBER.findall(question)]}
     named |= names(question)
     held = [{name for name in named if name in _placed(x).lower()} for x in (one, other)]

@@ -38,7 +38,10 @@ _LEANS = re.compile(
 _VERB = re.compile(
     r"\b(?:is|are|was|were|am|do|does|did|has|have|had|can|could|may|must|should|will|would|ist|sind"
     r"|war\w*|hat|haben|kann|können|darf|dürfen|muss|müssen|soll\w*|wird|werden|gibt|gilt|es|son|está"
-    r"|están|hay|tiene\w*|puede\w*|debe\w*)\b",
+    r"|están|hay|tiene\w*|puede\w*|debe\w*"
+    r"|dauer(?:t|n)|kostet|beträgt|betragen|bekomm(?:e|t|en)|erhält|liegt|beginnt|endet|öffnet"
+    r"|schließt|heißt|brauch(?:e|t|en)|zahlt|läuft|wiegt|findet"
+    r"|cuestan?|duran?|abren?|cierran?|empiezan?|terminan?|recib\w+|pagan?)\b",
     re.IGNORECASE,
 )
 """Without one a clause is short for something: `and which version?`."""

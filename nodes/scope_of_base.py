@@ -9,8 +9,9 @@ NEVER = -1.0
 
 def out_of_scope(state: State, bar: float) -> bool:
     """Whether no candidate comes near the question: every `dense` score, a cosine in [-1, 1], is
-    below `bar`, no candidate has a code that it names, and some are in its language."""
-    if not state.candidates:
+    below `bar`, no candidate has a code that it names, and some are in its language. What a
+    filter of the asker leaves is not what the base is about."""
+    if not state.candidates or state.filters.conditions:
         return False
     texts = [candidate.chunk.text for candidate in state.candidates]
     if any(

@@ -23,6 +23,7 @@ HOW_LONG = "How long do refunds take?"
         ("When is the deadline?", "It is 2026-05-14.", {"2026-05-14"}),
         ("When does the 14 day period end?", "The 14 day period ends in 2027.", {"2027"}),
         ("Who signs?", "The Head of Purchasing signs.", {"head", "purchasing"}),
+        ("Who signs?", "Leave is 28 days, signed by Mia Roth.", {"mia", "roth"}),
         ("Who recorded Falling in Love?", "Elvis Presley recorded it.", {"elvis", "presley"}),
         ("What are the rules for leave?", "Leave is 29 days in Leipzig.", set()),
         ("How much is it?", "Price | Starter: EUR 49 | Team: EUR 189", set()),

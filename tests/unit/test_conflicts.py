@@ -39,6 +39,10 @@ def test_a_time_of_day_does_not_deny_a_period() -> None:
                       "Reports are paid within 30 days.")  # fmt: skip
 
 
+def test_a_question_in_capitals_is_asked_as_any_other() -> None:
+    assert denied(HOW_LONG.upper(), FIVE, "Refunds take 14 days.")
+
+
 def test_a_price_for_a_month_does_not_deny_one_for_a_year() -> None:
     question, month = "What does the plan cost?", "The plan costs 12 euros a month."
     assert denied(question, month, "The plan costs 15 euros per month.")

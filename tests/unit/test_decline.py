@@ -1,6 +1,7 @@
 """A refusal: its reason, its language, and nothing of a failed draft."""
 
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, get_args
 
@@ -8,6 +9,7 @@ import pytest
 
 from ingest.documents import Candidate
 from ingest.errors import DependencyError
+from ingest.filters import Condition, Filters
 from ingest.scope import Scope
 from nodes.context import Context
 from nodes.decline import TEXTS, decline
@@ -90,8 +92,16 @@ async def test_is_out_of_scope_where_nothing_comes_near(
     dense: float, question: str, reason: str
 ) -> None:
     found = [Candidate(a_chunk("a", "The code E-4102 is for the fan."), {"dense": dense}, [])]
-    update = await decline(State(standalone=question, candidates=found), runtime(), in_scope=0.3)
-    assert update["reason"] == reason
+    asked = State(standalone=question, candidates=found)
+    assert (await decline(asked, runtime(), in_scope=0.3))["reason"] == reason
+
+
+async def test_what_a_filter_leaves_is_not_what_the_base_is_about() -> None:
+    found = [Candidate(a_chunk("a", "The fan of the base is loud."), {"dense": 0.2}, [])]
+    asked = State(standalone="What is the boiling point?", candidates=found)
+    filtered = replace(asked, filters=Filters([Condition("language", ["en"])]))
+    for state, reason in ((asked, "out_of_scope"), (filtered, "no_evidence")):
+        assert (await decline(state, runtime(), in_scope=0.3))["reason"] == reason
 
 
 class Others:

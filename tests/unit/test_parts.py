@@ -28,6 +28,14 @@ ONE, TWO = "How long do refunds take?", "Who is the head of the choir?"
             "Wie lange ist die Probezeit in Leipzig und wer ist der Leiter des Chors?",
             ["Wie lange ist die Probezeit in Leipzig?", "wer ist der Leiter des Chors?"],
         ),
+        (
+            "Wie lange dauert die Probezeit in Leipzig und wer ist der Leiter des Chors?",
+            ["Wie lange dauert die Probezeit in Leipzig?", "wer ist der Leiter des Chors?"],
+        ),
+        (
+            "¿Cuánto cuesta el billete de tren y cuándo abre la oficina de Madrid?",
+            ["¿Cuánto cuesta el billete de tren?", "cuándo abre la oficina de Madrid?"],
+        ),
         (ONE, []),
         ("What does E-4102 mean and how is it solved?", []),  # leans on the first part
         ("Which firmware is needed for this hub, and which app version at least?", []),  # no verb
