@@ -60,7 +60,7 @@ def build(
         begins=True,
     )
     add("check_cache", partial(check_cache, cache=ports.cache, index=ports.index))
-    add("plan_queries", partial(plan_queries, writer=ports.writer))
+    add("plan_queries", partial(plan_queries, writer=ports.writer, documents=ports.documents))
     add("answer_directly", answer_directly)
     add("retrieve", partial(retrieve, index=ports.index))
     add("rerank", partial(rerank, reranker=ports.reranker))

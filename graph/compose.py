@@ -134,6 +134,7 @@ def compose_services(
     calibrated = calibration.model == corpus.embedder.fingerprint
     services = Services(
         index=corpus.index,
+        documents=corpus.index,
         reranker=open_reranker(settings, vectors),
         grader=CalibratedGrader(scorer, calibrated=calibrated),
         web=TavilySearch(settings.web),

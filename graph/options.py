@@ -15,7 +15,8 @@ AT_MOST = ("rewrites", "chat_calls", "tokens", "deadline_s", "candidates", "keep
 AT_LEAST = ("upper", "lower", "min_confidence")
 SWITCHES = ("web", "clarify", "cache")
 """What the service has switched off stays off."""
-FREE = ("fusion", "exact", "collapse", "per_document", "mmr", "around", "strips", *SWITCHES)
+FREE = ("fusion", "exact", "collapse", "per_document", "mmr", "around", "strips", *SWITCHES,
+        "query_filters", "today")  # fmt: skip
 
 
 def tightened(
@@ -64,6 +65,7 @@ def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) 
         clarify=settings.answer.clarify,
         sentences=settings.answer.sentences,
         around=settings.answer.around,
+        query_filters=settings.query.filters,
         strips=settings.answer.strips,
         web=base.web,
         rewrites=settings.budget.rewrites,

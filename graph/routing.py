@@ -51,7 +51,9 @@ def after_grading(
     if enough(state):
         return "generate"
     may_loop = rewrites_left(state, context) > 0 and not state.web_searched
-    progress = state.new_chunks > 0
+    # Where filters of the question's own left nothing, the correction drops them.
+    emptied = not state.candidates and bool(state.question_filters.conditions)
+    progress = state.new_chunks > 0 or emptied
     if may_loop and progress and not out_of_time(state, context):
         return "rewrite_query"
     return _after_loops(state, context)

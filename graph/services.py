@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 from nodes.ports import (
     AnswerCache,
     Confidence,
+    Documents,
     Generator,
     Grader,
     GroundingChecker,
@@ -49,6 +50,7 @@ class Services:
     writer: QueryWriter | None = None
     confidence: Confidence | None = None
     others: OtherBases | None = None
+    documents: Documents | None = None
     in_scope: float = NEVER
     cache: AnswerCache | None = None
     connections: tuple[Connection, ...] = ()

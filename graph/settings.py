@@ -50,6 +50,12 @@ class RerankSettings(Section):
     cache_mb: int = Field(512, ge=1, description="Token vectors kept in memory, in MB.")
 
 
+class QuerySettings(Section):
+    filters: bool = Field(
+        False, description="Filter by a version, language, product or time that a question names."
+    )
+
+
 class GradeSettings(Section):
     upper: float | None = Field(None, ge=0, le=1, description="Correct from this probability.")
     lower: float | None = Field(None, ge=0, le=1, description="Incorrect below it.")
@@ -198,6 +204,7 @@ class RedisSettings(Section):
 
 class GraphSettings(IndexSettings):
     retrieve: RetrieveSettings = RetrieveSettings()
+    query: QuerySettings = QuerySettings()
     rerank: RerankSettings = RerankSettings()
     grade: GradeSettings = GradeSettings()
     grounding: GroundingSettings = GroundingSettings()

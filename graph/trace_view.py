@@ -114,6 +114,8 @@ def _rewrite(summary: Entry) -> Iterator[Line]:
         yield f"because: {summary['because']}", ""
     if "query" in summary:
         yield f"{summary['technique']}: {summary['query']}", ""
+    if summary.get("dropped"):
+        yield f"filters dropped: {', '.join(summary['dropped'])}", ""
     for place in summary.get("rejected", []):
         yield f"not good enough: {place}", "dim"
     if "loops_over" in summary:

@@ -71,7 +71,9 @@ async def check_cache(
 def cache_key(state: State, context: Context, index_version: str) -> str:
     """One key for all that decides the answer to a question in a run: who asks, where, over which
     state of the index, with which options, filters and history, and what is asked."""
-    options = context.model_dump(exclude=set(NO_MATTER))
+    options = context.model_dump(mode="json", exclude=set(NO_MATTER))
+    if context.query_filters:
+        options["today"] = context.day(state.started_at).isoformat()
     parts = [
         context.scope.fingerprint,
         state.knowledge_base,

@@ -1,5 +1,7 @@
 """The options of one run: JSON only, so that Studio shows them as a form."""
 
+from datetime import UTC, date, datetime
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.fusion import Fusion
@@ -39,6 +41,12 @@ class Context(BaseModel):
     )
     clarify: bool = Field(True, description="Ask back where a question may mean several things.")
     sentences: int = Field(5, ge=1, le=10, description="Sentences of an extractive answer.")
+    query_filters: bool = Field(
+        False, description="Filter by a version, language, product or time that a question names."
+    )
+    today: date | None = Field(
+        None, description='The day that "last month" is counted from; None: that of the run.'
+    )
     strips: bool = Field(True, description="Chat models read graded strips, not whole passages.")
     around: int = Field(
         0, ge=0, le=4_000, description="Code points around a passage that a generator reads, too."
@@ -50,6 +58,10 @@ class Context(BaseModel):
     cache: bool = Field(True, description="Use and keep answers of who may see the same.")
     mask: bool = Field(True, description="Mask secrets and e-mail addresses in the trace.")
     deadline_s: float | None = Field(30.0, gt=0, description="Seconds of wall time, at most.")
+
+    def day(self, started_at: float) -> date:
+        """The day that relative times are counted from, in UTC."""
+        return self.today or datetime.fromtimestamp(started_at, UTC).date()
 
     @property
     def scope(self) -> Scope:

@@ -6,10 +6,11 @@ from typing import Literal
 from langgraph.runtime import Runtime
 
 from ingest.filters import Condition, Filters
-from nodes.context import Context
+from nodes.context import DEFAULTS, Context
 from nodes.fallback import or_fallback
+from nodes.filters_from_question import filters_from_question
 from nodes.parts import SEVERAL, split
-from nodes.ports import QueryWriter
+from nodes.ports import Documents, QueryWriter
 from nodes.state import Degraded, Query, State, Update
 from nodes.words import content_words, literals, words
 
@@ -52,11 +53,18 @@ ASKS_FOR_OLD = re.compile(
     r"|alte[nrs]?|früher\w*|vorherige\w*|bisherige\w*|damals|antigu\w+|anterior\w*)\b",
     re.IGNORECASE,
 )
+SHOWN = 3
+"""Documents of a filter that the trace names."""
+
 NOT_CURRENT = Condition("status", ["superseded", "draft"], exclude=True)
 
 
 async def plan_queries(
-    state: State, runtime: Runtime[Context], *, writer: QueryWriter | None = None
+    state: State,
+    runtime: Runtime[Context],
+    *,
+    writer: QueryWriter | None = None,
+    documents: Documents | None = None,
 ) -> Update:
     """The original question as the first query; superseded documents are left out at first.
 
@@ -74,18 +82,34 @@ async def plan_queries(
         parts, faults = await or_fallback(
             writer.parts(question), parts, node="plan_queries", fallback="split by rules"
         )
+    context = (runtime and runtime.context) or DEFAULTS
+    named = Filters()
+    if context.query_filters and documents is not None:
+        named, more = await or_fallback(
+            _named(state, context, documents), named, node="plan_queries", fallback="no filters"
+        )
+        faults = [*faults, *more]
     summary = {
         "intent": intent,
         "queries": [question, *parts],
         "literals": literals(question),
-        "filters": [_shown(c) for c in (state.filters + derived).conditions],
+        "filters": [_shown(c) for c in (state.filters + derived + named).conditions],
     }
     return {
         "queries": [Query(question), *(Query(part, "part") for part in parts)],
         "derived_filters": derived,
+        "question_filters": named,
         "degraded": [*state.degraded, *faults],
         "summary": summary,
     }
+
+
+async def _named(state: State, context: Context, documents: Documents) -> Filters:
+    """What the question names beside the filters that were given."""
+    held = await documents.documents(context.scope, state.knowledge_base)
+    given = {condition.key for condition in state.filters.conditions}
+    found = filters_from_question(state.standalone, held, today=context.day(state.started_at))
+    return Filters([one for one in found.conditions if one.key not in given])
 
 
 def derived_filters(question: str, given: Filters) -> Filters:
@@ -120,4 +144,7 @@ def _is_arithmetic(question: str) -> bool:
 def _shown(condition: Condition) -> str:
     if condition.is_range:
         return f"{condition.key} in {condition.within}"
-    return f"{condition.key} {'not ' if condition.exclude else ''}in {', '.join(condition.values)}"
+    named = ", ".join(condition.values)
+    if condition.key == "document_id" and len(condition.values) > SHOWN:
+        named = f"{len(condition.values)} documents"
+    return f"{condition.key} {'not ' if condition.exclude else ''}in {named}"

@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 from ingest.documents import Candidate, Chunk
 from ingest.filters import Filters
 from ingest.fusion import Fusion
+from ingest.records import DocumentRecord
 from ingest.scope import Scope
 from nodes.findings import Evidence, Grade, Rejected, Sentence, Support
 from nodes.kept_answer import FoundAnswer, KeptAnswer
@@ -28,6 +29,12 @@ class Retriever(Protocol):
         fusion: Fusion = "blend",
         exact: bool = False,
     ) -> list[Candidate]: ...
+
+
+class Documents(Protocol):
+    """What a base holds, for this scope. ingest.index.Index is the one implementation."""
+
+    async def documents(self, scope: Scope, knowledge_base: str) -> list[DocumentRecord]: ...
 
 
 class Reranker(Protocol):

@@ -3,6 +3,7 @@
 from langgraph.runtime import Runtime
 
 from ingest.documents import Candidate
+from ingest.filters import Filters
 from nodes.candidates import checked_candidates
 from nodes.context import DEFAULTS, Context
 from nodes.fallback import or_fallback
@@ -44,11 +45,16 @@ async def _found(
         state.standalone,
         queries,
         limit=context.candidates * (WIDER if state.wide else 1),
-        filters=state.filters if state.wide else state.filters + state.derived_filters,
+        filters=state.filters if state.wide else narrowed(state),
         fusion=context.fusion,
         exact=context.exact,
     )
     return checked_candidates(found)
+
+
+def narrowed(state: State) -> Filters:
+    """What was given, and what the question led to."""
+    return state.filters + state.derived_filters + state.question_filters
 
 
 def _summary(queries: list[str], found: list[Candidate]) -> dict[str, object]:

@@ -9,6 +9,7 @@ from typing import Literal
 from langgraph.runtime import Runtime
 
 from ingest.documents import Candidate
+from ingest.filters import Filters
 from nodes.context import Context
 from nodes.evidence import has_correct
 from nodes.fallback import or_fallback
@@ -41,8 +42,8 @@ async def rewrite_query(
     Which comes next follows from what the grading lacked; where a part of the question is answered
     already, the query is made of the others.
 
-    With a chat model the first is its own wording, in the place of keywords: the last loop is left
-    for a wider search. Where the model fails, the ladder goes on without it.
+    With a chat model the first is its own wording, in the place of keywords: a loop is left for
+    a wider search. Where the model fails, the ladder goes on without it.
     """
     tried = {query.text.lower() for query in state.queries}
     used = {query.technique for query in state.queries}
@@ -153,16 +154,20 @@ def _sought(state: State) -> str:
 def _next(state: State, technique: Technique, text: str) -> Update:
     number = state.spent.rewrites + 1
     query = Query(text, technique, loop=number)
+    lack = shortfall(state)
+    dropped = state.question_filters if lack == "nothing near" else Filters()
     return {
         "queries": [*state.queries, query],
         "wide": technique == "widened",
+        "question_filters": Filters() if dropped.conditions else state.question_filters,
         "spent": replace(state.spent, rewrites=number),
         "summary": {
-            "because": shortfall(state),
+            "because": lack,
             "technique": technique,
             "query": text,
             "tried": [q.text for q in state.queries],
             "rejected": _rejected(state),
+            **({"dropped": [c.key for c in dropped.conditions]} if dropped.conditions else {}),
         },
     }
 

@@ -79,6 +79,7 @@ class State:
     question: what the person asked; it never changes.
     standalone: the question with the history folded in; rerank, grade, generate and ground use it.
     queries: every query of every loop, the newest loop last.
+    question_filters: what the question names, such as a version, until a correction drops it.
     candidates: what the last search found, best first.
     graded: a grade for each chunk id that was graded in any loop.
     copies: near duplicates that a candidate stands for, by its chunk id.
@@ -102,6 +103,7 @@ class State:
     standalone: str = ""
     queries: list[Query] = field(default_factory=list)
     derived_filters: Filters = field(default_factory=Filters)
+    question_filters: Filters = field(default_factory=Filters)
     wide: bool = False
     candidates: list[Candidate] = field(default_factory=list)
     candidates_seen: list[str] = field(default_factory=list)
@@ -155,6 +157,7 @@ class Update(TypedDict, total=False):
     standalone: str
     queries: list[Query]
     derived_filters: Filters
+    question_filters: Filters
     wide: bool
     candidates: list[Candidate]
     candidates_seen: list[str]

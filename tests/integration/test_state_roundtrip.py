@@ -40,6 +40,7 @@ FULL = State(
     standalone="Wie lange? (Frist)",
     queries=[Query("Frist", "keywords", 1)],
     derived_filters=Filters([Condition("status", ["draft"])]),
+    question_filters=Filters([Condition("version", ["2"])]),
     wide=True,
     candidates=[CANDIDATE],
     candidates_seen=["a"],

@@ -16,6 +16,7 @@ from graph.routing import (
     after_rewriting,
     after_web_search,
 )
+from ingest.filters import Condition, Filters
 from nodes.context import Context
 from nodes.findings import Evidence, Sentence
 from nodes.state import Spent, State
@@ -23,6 +24,7 @@ from tests.fakes import a_candidate, a_grade
 
 CORRECT = Evidence(a_candidate("a"), a_grade("correct"), 0)
 AMBIGUOUS = Evidence(a_candidate("b"), a_grade("ambiguous"), 0)
+NAMED = Filters([Condition("version", ["2"])])
 DRAFT = [Sentence("text", [])]
 
 
@@ -38,6 +40,7 @@ def runtime(**options: Any) -> Any:
         ({"evidence": [AMBIGUOUS], "new_chunks": 1}, {}, "rewrite_query"),
         ({"new_chunks": 1}, {}, "rewrite_query"),
         ({"new_chunks": 0}, {}, "decline"),
+        ({"new_chunks": 0, "question_filters": NAMED}, {}, "rewrite_query"),
         ({"new_chunks": 0, "evidence": [AMBIGUOUS]}, {}, "generate"),
         ({"new_chunks": 0}, {"web": True}, "web_search"),
         ({"new_chunks": 0, "evidence": [AMBIGUOUS]}, {"web": True}, "web_search"),
