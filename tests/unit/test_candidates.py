@@ -26,7 +26,7 @@ class Gives:
         return self._given
 
 
-@pytest.mark.parametrize("given", NONSENSE, ids=repr)
+@pytest.mark.parametrize("given", NONSENSE, ids=lambda one: type(one).__name__)
 async def test_a_reranker_that_gives_nonsense_leaves_the_order_of_retrieval(given: Any) -> None:
     found = [a_candidate("a"), a_candidate("b")]
     state = await run(ports(index=FakeIndex(found), reranker=Gives(given)))
@@ -35,7 +35,7 @@ async def test_a_reranker_that_gives_nonsense_leaves_the_order_of_retrieval(give
     assert route(state).endswith("generate check")
 
 
-@pytest.mark.parametrize("given", NONSENSE, ids=repr)
+@pytest.mark.parametrize("given", NONSENSE, ids=lambda one: type(one).__name__)
 async def test_a_search_that_gives_nonsense_is_a_search_that_failed(given: Any) -> None:
     state = await run(ports(index=Gives(given)))
     assert (state.outcome, state.reason) == ("refused", "dependency_down")
