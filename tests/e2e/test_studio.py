@@ -7,13 +7,14 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 import pytest
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
+from ingest.fusion import Fusion
 from nodes.context import Context
 
 pytest.importorskip("langgraph_api", reason="langgraph-cli[inmem] is not installed")
@@ -152,7 +153,8 @@ def test_the_options_of_a_run_are_a_form_with_descriptions_and_bounds(studio: St
     assert all(option["description"] for option in form.values())
     assert (form["keep"]["minimum"], form["keep"]["maximum"]) == (1, 20)
     assert form["keep"]["default"] == KEEP
-    assert form["fusion"]["enum"] == ["blend", "rrf"]
+    assert form["fusion"]["enum"] == list(get_args(Fusion))
+    assert form["cache"]["default"] is False
     assert {"question", "knowledge_base"} <= schemas["input_schema"]["properties"].keys()
     assert "evidence" in schemas["state_schema"]["properties"]
 
