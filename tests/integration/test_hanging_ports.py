@@ -9,6 +9,7 @@ import pytest
 
 from graph.services import Services
 from ingest.errors import DependencyTimeout
+from ingest.records import DocumentRecord
 from ingest.scope import Scope
 from nodes.budget import RESERVE
 from nodes.fallback import or_fallback
@@ -60,6 +61,11 @@ class Others:
         return []
 
 
+class Held:
+    async def documents(self, scope: Scope, knowledge_base: str) -> list[DocumentRecord]:
+        return []
+
+
 PORTS: dict[str, Any] = {
     "index": lambda: FakeIndex([a_candidate("a")]),
     "reranker": FakeReranker,
@@ -70,6 +76,7 @@ PORTS: dict[str, Any] = {
     "writer": Writer,
     "others": Others,
     "cache": Cache,
+    "documents": Held,
 }
 CLOSED = [
     ("index", "search", "retrieve"),
@@ -87,6 +94,7 @@ OPEN = [
     ("writer", "parts", "plan_queries"),
     ("index", "version", "check_cache"),
     ("cache", "find", "check_cache"),
+    ("documents", "documents", "plan_queries"),
 ]
 
 
@@ -94,7 +102,12 @@ async def run_with(port: str, method: str, deadline_s: float = DEADLINE_S) -> tu
     """The state it ended in, and the seconds by which it missed its deadline."""
     services = {name: make() for name, make in PORTS.items()}
     setattr(services[port], method, hang)
-    asked = {"history": [Turn("What is a refund?", "Money.")], "web": True, "cache": True}
+    asked = {
+        "history": [Turn("What is a refund?", "Money.")],
+        "web": True,
+        "cache": True,
+        "query_filters": True,
+    }
     began = time.monotonic()
     question = f"{QUESTION} And what does it cost?"
     state = await run(ports(**services), question, deadline_s=deadline_s, **asked)

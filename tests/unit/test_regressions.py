@@ -401,7 +401,7 @@ async def read(run: ActiveRun) -> None:
 
 
 async def test_a_service_that_goes_down_says_so_to_readers() -> None:
-    runs = ActiveRuns(limit=1, queue=4, stall_s=1)
+    runs = ActiveRuns(queue=4, stall_s=1)
     async with runs.start(Waiting(), Ask("q", "kb")) as run:  # type: ignore[arg-type]
         reader = asyncio.create_task(read(run))
         await asyncio.sleep(0)
@@ -411,7 +411,7 @@ async def test_a_service_that_goes_down_says_so_to_readers() -> None:
 
 
 async def test_a_cancelled_run_is_told_as_cancelled() -> None:
-    runs = ActiveRuns(limit=1, queue=4, stall_s=1)
+    runs = ActiveRuns(queue=4, stall_s=1)
     ask = Ask("q", "kb")
     async with runs.start(Waiting(), ask) as run:  # type: ignore[arg-type]
         reader = asyncio.create_task(read(run))

@@ -92,7 +92,7 @@ async def test_a_case_sees_its_own_passages_and_no_web(tmp_path: Path) -> None:
     await run(service, tmp_path / "kept.jsonl", [CASES[0], replace(CASES[0], id="all", sees=())])
     own, everything = service.asked
     assert [condition.key for condition in own.filters.conditions] == ["document_id"]
-    assert everything.filters.conditions == [] and own.options == {"web": False}
+    assert everything.filters.conditions == [] and own.options == {"web": False, "cache": False}
 
 
 async def test_a_line_that_was_cut_is_run_again(tmp_path: Path) -> None:
