@@ -15,6 +15,7 @@ from api.stored_keys import any_stored, count_live
 from ingest.data_folder import FORMAT, holder_of, is_held
 from ingest.errors import ConfigurationError, DependencyError, ServiceError
 from ingest.settings import PREFIX
+from ingest.terminal import counted
 
 PACKAGES = (
     "langgraph",
@@ -58,6 +59,7 @@ def report_lines(report: dict[str, Any]) -> list[str]:
     web = report["web_search"]["configured"]
     exposed = ", anonymous beyond this machine" if service["anonymous_beyond_loopback"] else ""
     memory = f"{machine['memory_gb']} GB memory, {machine['memory_available_gb']} GB available"
+    of_format = f", format {folder['format']}" if folder["format"] else ""
     missing = [name for name, found in report["packages"].items() if found is None]
     lines = [
         f"Python       {report['python']}",
@@ -68,7 +70,7 @@ def report_lines(report: dict[str, Any]) -> list[str]:
         f"Store        {_store_line(report['qdrant'])}",
         f"Threads      {report['threads']['store']}, {report['threads']['ttl_days']:g} days",
         f"Redis        {report['redis']['state']}",
-        f"Data folder  {folder['path']}: {folder['state']}, format {folder['format'] or '-'}",
+        f"Data folder  {folder['path']}: {folder['state']}{of_format}",
         f"Service      {service['host']}:{service['port']}, {service['keys']} keys, "
         f"{service['stored_keys']} stored{exposed}",
         f"Web search   {'configured' if web else 'off: CRAG_WEB__TAVILY_API_KEY is not set'}",
@@ -78,7 +80,9 @@ def report_lines(report: dict[str, Any]) -> list[str]:
     changed = [f"  {name}={value}" for name, value in report["settings"].items()]
     lines += [f"Settings     {len(changed)} not the default", *changed]
     for base in folder["knowledge_bases"]:
-        lines.append(f"  {base['name']}: {base['documents']} documents, {base['chunks']} passages")
+        documents = counted(base["documents"], "document")
+        counts = f"{documents}, {counted(base['chunks'], 'passage')}"
+        lines.append(f"  {base['name']}: {counts}")
     problems = [f"Problem: {problem}" for problem in report["problems"]]
     return [*lines, *(problems or ["Everything that the service needs is there."])]
 

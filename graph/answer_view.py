@@ -4,6 +4,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
+from ingest.terminal import counted
+
 WIDTH = 96
 REASONS = {
     "no_evidence": "nothing that was found answers the question",
@@ -39,8 +41,9 @@ def search_lines(found: dict[str, Any]) -> list[str]:
         lines.append("     " + "  ".join(f"{k} {v:g}" for k, v in hit["scores"].items()))
         lines.append("     " + textwrap.shorten(hit["text"], WIDTH - 5, placeholder=" …"))
     timings = found["timings"]
+    candidates = counted(found["candidates"], "candidate")
     lines.append(
-        f"{found['candidates']} candidates; retrieved in {timings['retrieve_ms']:.0f} ms, "
+        f"{candidates}; retrieved in {timings['retrieve_ms']:.0f} ms, "
         f"reranked in {timings['rerank_ms']:.0f} ms"
     )
     return lines
@@ -77,8 +80,10 @@ def _searched(searched: dict[str, Any]) -> Iterator[str]:
     web = f"; the web with {searched['web_sent']!r}" if searched["web"] else "; not the web"
     best = searched["best_grade"]
     grade = f", best grade {best:.2f}" if best is not None else ""
-    yield f"Searched: {bases}{web}; {searched['candidates']} passages seen{grade}"
+    seen = counted(searched["candidates"], "passage")
+    yield f"Searched: {bases}{web}; {seen} seen{grade}"
     if searched["instruction_like"]:
-        yield f"  {len(searched['instruction_like'])} passages give orders to a model; not told"
+        ordering = counted(len(searched["instruction_like"]), "passage")
+        yield f"  in {ordering}: orders to a model, which are not followed or told"
     for query in searched["queries"]:
         yield f"  query: {query['text']}  ({query['technique']})"

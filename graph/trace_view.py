@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from ingest.loaders.normalise import printable
+from ingest.terminal import counted
 
 Entry = dict[str, Any]
 Line = tuple[str, str]
@@ -75,7 +76,7 @@ def _plan(summary: Entry) -> Iterator[Line]:
 def _retrieve(summary: Entry) -> Iterator[Line]:
     for query in summary.get("queries", []):
         yield f"query: {query}", ""
-    yield f"{summary.get('candidates', 0)} candidates", ""
+    yield counted(summary.get("candidates", 0), "candidate"), ""
     yield from _top(summary)
 
 
@@ -106,7 +107,10 @@ def _grade(summary: Entry) -> Iterator[Line]:
     if not summary.get("graded"):
         yield "nothing new to grade", ""
     if summary.get("no_verdict"):
-        yield f"{summary['no_verdict']} passages got no verdict", STATUS_STYLE["fallback"]
+        yield (
+            f"{counted(summary['no_verdict'], 'passage')} got no verdict",
+            STATUS_STYLE["fallback"],
+        )
 
 
 def _rewrite(summary: Entry) -> Iterator[Line]:
@@ -131,14 +135,14 @@ def _web(summary: Entry) -> Iterator[Line]:
 
 def _generate(summary: Entry) -> Iterator[Line]:
     strips = summary.get("strips") or {}
-    dropped = f", {strips['dropped']} strips of them not read" if strips.get("dropped") else ""
-    yield f"from {summary.get('evidence', 0)} passages{dropped}", ""
+    dropped = f", {counted(strips['dropped'], 'strip')} not read" if strips.get("dropped") else ""
+    yield f"from {counted(summary.get('evidence', 0), 'passage')}{dropped}", ""
     if summary.get("around"):
         yield f"{summary['around']} of them with what stands around them", ""
     if summary.get("disagreement"):
         yield str(summary["disagreement"]), "yellow"
     if summary.get("older"):
-        yield f"{summary['older']} older answers not told", ""
+        yield f"{counted(summary['older'], 'older answer')} not told", ""
     for sentence in summary.get("sentences", []):
         yield f"draft: {sentence}", ""
 
@@ -149,7 +153,7 @@ def _confidence(summary: Entry) -> Iterator[Line]:
 
 
 def _ground(summary: Entry) -> Iterator[Line]:
-    yield f"{summary.get('supported', 0)} sentences supported", ""
+    yield f"{counted(summary.get('supported', 0), 'sentence')} supported", ""
     failed = summary.get("failed", [])
     for sentence in failed if isinstance(failed, list) else []:
         yield f"not supported: {sentence['sentence']} ({sentence['problem']})", "yellow"

@@ -42,7 +42,7 @@ def ingest(
     from ingest.progress import STATES, shown_progress, summary_line
     from ingest.remote import here_or_through
     from ingest.settings import read
-    from ingest.terminal import say, say_json
+    from ingest.terminal import counted, say, say_json
     from ingest.through_server import ingest_through
 
     settings = read(context.obj)
@@ -50,7 +50,7 @@ def ingest(
     files = len(files_below(path))
     if delete_missing and not files:
         raise InvalidRequest(f"{path} has no files: --delete-missing would empty {knowledge_base}")
-    say(f"reading {files} files of {path}", sys.stderr)
+    say(f"reading {counted(files, 'file')} of {path}", sys.stderr)
     started = time.monotonic()
     with shown_progress() as on_result:
         what = (path, knowledge_base, delete_missing, given, on_result)
@@ -84,7 +84,7 @@ def list_bases(context: typer.Context, as_json: Json = False) -> None:
     from ingest.local import bases_here
     from ingest.remote import here_or_through
     from ingest.settings import read
-    from ingest.terminal import say, say_json
+    from ingest.terminal import counted, say, say_json
     from ingest.through_server import bases_through
 
     settings = read(context.obj)
@@ -93,7 +93,7 @@ def list_bases(context: typer.Context, as_json: Json = False) -> None:
         say_json({"knowledge_bases": bases})
         return
     for base in bases:
-        counts = f"{base['documents']} documents, {base['chunks']} passages"
+        counts = f"{counted(base['documents'], 'document')}, {counted(base['chunks'], 'passage')}"
         say(f"{base['name']:24} {counts:32} {base['description']}".rstrip())
     if not bases:
         say("no knowledge bases; make one: crag ingest PATH --kb NAME", sys.stderr)
@@ -171,7 +171,7 @@ def copy_knowledge_base(
 
     from ingest.local import copy_here
     from ingest.settings import read
-    from ingest.terminal import say, say_json
+    from ingest.terminal import counted, say, say_json
 
     def told(done: int, of: int) -> None:
         if done % 100 == 0 or done == of:
@@ -190,7 +190,7 @@ def copy_knowledge_base(
     if as_json:
         say_json(asdict(report))
         return
-    counts = f"{report.documents} documents, {report.chunks} passages"
+    counts = f"{counted(report.documents, 'document')}, {counted(report.chunks, 'passage')}"
     say(f"{report.knowledge_base}: {counts}, {report.already} documents were there already")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ingest.loaders.normalise import printable
 from ingest.pipeline import FileResult, FileState, IngestReport, OnResult
-from ingest.terminal import say
+from ingest.terminal import counted, say
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -54,7 +54,7 @@ def line_of(result: FileResult, names: dict[str, str]) -> str:
 def summary_line(report: IngestReport, knowledge_base: str, seconds: float) -> str:
     counts = ", ".join(f"{report.count(state)} {state}" for state in STATES if report.count(state))
     chunks = sum(r.chunks for r in report.files if r.state in ("added", "updated"))
-    wrote = f", {chunks} passages written" if chunks else ""
+    wrote = f", {counted(chunks, 'passage')} written" if chunks else ""
     return f"{knowledge_base}: {counts or 'no files'}{wrote} in {seconds:.1f} s"
 
 

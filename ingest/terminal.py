@@ -14,6 +14,11 @@ def say(text: str, file: IO[str] | None = None) -> None:
     print(printable(text), file=file)
 
 
+def counted(n: int, noun: str) -> str:
+    """`1 passage`, `2 passages`: for nouns that take an s."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
 def say_json(document: Any) -> None:
     """The one document on standard output, unchanged: what nobody sees is escaped."""
     print(_UNSEEN.sub(_escaped, json.dumps(document, ensure_ascii=False, indent=2)))

@@ -68,7 +68,7 @@ async def test_an_order_in_a_passage_is_not_told_and_the_refusal_says_so() -> No
     graded = next(entry for entry in answer.trace if entry.node == "grade_documents")
     assert graded.summary["instruction-like"] == ["a"]
     assert any("instruction-like, not told: a" in line for line, _ in lines_of(asdict(graded)))
-    assert any("give orders to a model" in line for line in answer_lines(answer.as_json()))
+    assert any("1 passage: orders to a model" in line for line in answer_lines(answer.as_json()))
 
 
 async def test_a_sentence_beside_an_order_is_told_by_the_default_generator(
