@@ -13,6 +13,7 @@ from nodes.context import DEFAULTS, Context
 from nodes.evidence import enough, usable
 from nodes.kept_answer import worth_keeping
 from nodes.plan_queries import intent_of
+from nodes.rewrite_query import emptied, held_back
 from nodes.state import State
 
 
@@ -41,8 +42,8 @@ def after_grading(
     state: State, runtime: Runtime[Context]
 ) -> Literal["generate", "clarify", "rewrite_query", "web_search", "decline"]:
     """A question that may mean several things found: ask back, before any loop. Enough evidence:
-    generate. Else rewrite while loops bring new chunks, then search the web
-    where the base opted in, then answer from ambiguous evidence or decline."""
+    generate. Else rewrite while loops bring new chunks or filters still hold some back, then search
+    the web where the base opted in, then answer from ambiguous evidence or decline."""
     context = runtime.context or DEFAULTS
     if state.failed:
         return "decline"
@@ -51,9 +52,7 @@ def after_grading(
     if enough(state):
         return "generate"
     may_loop = rewrites_left(state, context) > 0 and not state.web_searched
-    # Where filters of the question's own left nothing, the correction drops them.
-    emptied = not state.candidates and bool(state.question_filters.conditions)
-    progress = state.new_chunks > 0 or emptied
+    progress = state.new_chunks > 0 or emptied(state) or held_back(state)
     if may_loop and progress and not out_of_time(state, context):
         return "rewrite_query"
     return _after_loops(state, context)

@@ -13,6 +13,7 @@ from ingest.filters import Filters
 from nodes.context import Context
 from nodes.evidence import has_correct
 from nodes.fallback import or_fallback
+from nodes.nearest import place
 from nodes.parts import for_part, parts_of
 from nodes.ports import QueryWriter
 from nodes.state import Degraded, Query, State, Technique, Update
@@ -43,12 +44,15 @@ async def rewrite_query(
     already, the query is made of the others.
 
     With a chat model the first is its own wording, in the place of keywords: a loop is left for
-    a wider search. Where the model fails, the ladder goes on without it.
+    a wider search. Where the model fails, the ladder goes on without it. Where all that the filters
+    let through was graded, no wording finds more: the wider search comes at once.
     """
     tried = {query.text.lower() for query in state.queries}
     used = {query.technique for query in state.queries}
     if "rephrased" in used:
         used.add("keywords")
+    if not state.new_chunks and held_back(state) and not emptied(state):
+        return _next(state, "widened", widened(state))
     faults: list[Degraded] = []
     asked = "rephrased" in used or any(f.node == "rewrite_query" for f in state.degraded)
     if writer is not None and not asked:
@@ -68,6 +72,16 @@ async def _rephrased(writer: QueryWriter, state: State) -> str:
     )
     lost = [one for one in literals(state.standalone) if one.casefold() not in text.casefold()]
     return " ".join([text, *lost])
+
+
+def held_back(state: State) -> bool:
+    """Whether filters that nobody asked for may keep passages out, and no search was without."""
+    return bool(state.derived_filters.conditions) and not state.wide
+
+
+def emptied(state: State) -> bool:
+    """Whether filters of the question's own left nothing: the correction drops them."""
+    return not state.candidates and bool(state.question_filters.conditions)
 
 
 def _by_ladder(state: State, tried: set[str], used: set[Technique]) -> Update:
@@ -175,7 +189,7 @@ def _next(state: State, technique: Technique, text: str) -> Update:
 def _rejected(state: State) -> list[str]:
     """Where the best passages stand that did not answer."""
     graded = [c for c in state.candidates if c.chunk.chunk_id in state.graded]
-    return [f"{c.chunk.title} > {c.chunk.heading}" for c in graded[:5]]
+    return [place(c) or c.chunk.chunk_id for c in graded[:5]]
 
 
 def _repeated(text: str) -> list[str]:

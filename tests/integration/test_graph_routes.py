@@ -26,6 +26,7 @@ from tests.runs import QUESTION, kinds, ports, route, run
 
 A, B, C, D = (a_candidate(name) for name in "abcd")
 LOOP = "retrieve rerank grade"
+WIDEN = f"rewrite {LOOP}"
 START = f"context plan {LOOP}"
 ANSWER = "generate check"
 WEB_PAGE = WebResult("https://example.org/refunds", "Refunds", "Refunds take five days on the web.")
@@ -66,13 +67,21 @@ async def test_is_corrected_by_rewriting(loops: int) -> None:
 
 async def test_looping_ends_where_a_loop_brings_nothing_new() -> None:
     state = await run(ports(grader=FakeGrader()))
-    assert route(state) == f"{START} rewrite {LOOP} decline"
+    assert route(state) == f"{START} rewrite {LOOP} {WIDEN} decline"
     assert ended(state) == ("refused", "no_evidence")
+
+
+async def test_what_filters_held_back_is_searched_before_the_looping_ends() -> None:
+    """In a small base all current passages are graded before the ladder reaches its last step."""
+    index = FakeIndex([B], [B], [B, A])
+    state = await run(ports(index=index, grader=FakeGrader({"a": "correct"})))
+    assert route(state) == f"{START} rewrite {LOOP} {WIDEN} {ANSWER}"
+    assert [q.technique for q in state.queries] == ["original", "keywords", "widened"]
 
 
 async def test_looping_ends_where_nothing_is_found_at_all() -> None:
     state = await run(ports(index=FakeIndex([])))
-    assert route(state) == f"{START} decline"
+    assert route(state) == f"{START} {WIDEN} decline"
     assert ended(state) == ("refused", "no_evidence")
 
 
@@ -131,7 +140,7 @@ async def test_nothing_in_the_base_is_answered_from_the_web() -> None:
     web = FakeWeb([WEB_PAGE])
     services = ports(web=web, grader=web_grader("correct"))
     state = await run(services, web=True)
-    assert route(state) == f"{START} rewrite {LOOP} web rerank grade {ANSWER}"
+    assert route(state) == f"{START} rewrite {LOOP} {WIDEN} web rerank grade {ANSWER}"
     assert state.outcome == "answered"
     (citation,) = state.draft[0].citations
     assert (citation.kind, citation.url) == ("web", WEB_PAGE.url)
@@ -156,13 +165,13 @@ async def test_the_web_is_left_alone_where_the_base_has_not_opted_in() -> None:
 async def test_a_web_that_brings_nothing_good_is_declined_without_another_loop() -> None:
     services = ports(web=FakeWeb([WEB_PAGE]), grader=FakeGrader())
     state = await run(services, web=True)
-    assert route(state) == f"{START} rewrite {LOOP} web rerank grade decline"
+    assert route(state) == f"{START} rewrite {LOOP} {WIDEN} web rerank grade decline"
     assert ended(state) == ("refused", "no_evidence")
 
 
 async def test_a_web_without_a_key_declines_and_says_so() -> None:
     state = await run(ports(grader=FakeGrader()), web=True)
-    assert route(state) == f"{START} rewrite {LOOP} web decline"
+    assert route(state) == f"{START} rewrite {LOOP} {WIDEN} web decline"
     assert ended(state) == ("refused", "no_evidence")
     assert kinds(state) == [("web_search", "not_configured")]
     assert "CRAG_WEB__TAVILY_API_KEY" in state.degraded[0].detail
@@ -200,7 +209,7 @@ async def test_a_web_that_sends_garbage_is_a_failed_web_search(garbage: Any) -> 
 
 async def test_ambiguous_evidence_is_answered_from_in_part_after_all_loops() -> None:
     state = await run(ports(grader=FakeGrader({"a": "ambiguous"})))
-    assert route(state) == f"{START} rewrite {LOOP} {ANSWER}"
+    assert route(state) == f"{START} rewrite {LOOP} {WIDEN} {ANSWER}"
     assert ended(state) == ("answered_partially", None)
 
 

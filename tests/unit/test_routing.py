@@ -19,12 +19,14 @@ from graph.routing import (
 from ingest.filters import Condition, Filters
 from nodes.context import Context
 from nodes.findings import Evidence, Sentence
+from nodes.plan_queries import NOT_CURRENT
 from nodes.state import Spent, State
 from tests.fakes import a_candidate, a_grade
 
 CORRECT = Evidence(a_candidate("a"), a_grade("correct"), 0)
 AMBIGUOUS = Evidence(a_candidate("b"), a_grade("ambiguous"), 0)
 NAMED = Filters([Condition("version", ["2"])])
+HELD = Filters([NOT_CURRENT])
 DRAFT = [Sentence("text", [])]
 
 
@@ -41,6 +43,10 @@ def runtime(**options: Any) -> Any:
         ({"new_chunks": 1}, {}, "rewrite_query"),
         ({"new_chunks": 0}, {}, "decline"),
         ({"new_chunks": 0, "question_filters": NAMED}, {}, "rewrite_query"),
+        ({"derived_filters": HELD}, {}, "rewrite_query"),
+        ({"derived_filters": HELD}, {"web": True}, "rewrite_query"),
+        ({"derived_filters": HELD, "wide": True}, {}, "decline"),
+        ({"derived_filters": HELD}, {"rewrites": 0}, "decline"),
         ({"new_chunks": 0, "evidence": [AMBIGUOUS]}, {}, "generate"),
         ({"new_chunks": 0}, {"web": True}, "web_search"),
         ({"new_chunks": 0, "evidence": [AMBIGUOUS]}, {"web": True}, "web_search"),
