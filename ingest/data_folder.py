@@ -44,13 +44,14 @@ class DataFolder:
     """An open, locked data folder. One process holds it at a time.
 
     Raises DataFolderHeld when another process does, UnknownDataFormat for a folder of another
-    version, ConfigurationError when it cannot be made or written.
+    version, ConfigurationError when it cannot be made or written. A new folder is its owner's
+    alone: documents and runs are in it.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise ConfigurationError(f"data folder {path}: {error.strerror}") from None

@@ -79,6 +79,12 @@ def test_a_shorter_announcement_leaves_nothing_of_the_longer_one(tmp_path: Path)
     assert holder_of(tmp_path) is None
 
 
+def test_a_new_folder_is_open_to_its_owner_alone(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path / "new")
+    folder.close()
+    assert (tmp_path / "new").stat().st_mode & 0o077 == 0
+
+
 def test_the_lock_file_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     assert (tmp_path / "lock").stat().st_mode & 0o077 == 0
