@@ -53,7 +53,8 @@ def server(folder: Path, documents: Path, calibration: Path | None) -> Iterator[
         port = free.getsockname()[1]
     crag = [sys.executable, "-m", "crag"]
     kept = {k: v for k, v in os.environ.items() if not k.startswith("CRAG_")}
-    environment = {**kept, "CRAG_DATA_DIR": str(folder / "data")}
+    # Every question is asked before, to warm up: with the cache its answer would only be read.
+    environment = {**kept, "CRAG_DATA_DIR": str(folder / "data"), "CRAG_CACHE__ENABLED": "false"}
     if calibration is not None:
         environment["CRAG_GRADE__CALIBRATION"] = str(calibration.resolve())
     ingest = [*crag, "ingest", str(documents), "--kb", BASE]

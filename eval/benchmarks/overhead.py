@@ -27,6 +27,8 @@ CANDIDATES = 50
 CHARACTERS = 800
 STRAIGHT_MS, LOOPS_MS = 15.0, 40.0
 QUESTION = "How long after the return of a defective gateway is the refund paid out?"
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+"""No figures, or the passages would be found to disagree."""
 WORDS = "gateway refund warehouse policy sensor invoice support return within days of the".split()
 
 
@@ -147,7 +149,7 @@ async def _overhead(graph: Any, ports: Ports, rewrites: int) -> float:
 
 
 def _candidate(loop: int, n: int) -> Candidate:
-    words = [f"{WORDS[(n + i) % len(WORDS)]}{'' if i % 3 else i + n}" for i in range(CHARACTERS)]
+    words = [f"{WORDS[(n + i) % len(WORDS)]}{'' if i % 3 else LETTERS[(i + n) % 26]}" for i in range(CHARACTERS)]
     text = " ".join(words)[:CHARACTERS]
     chunk = Chunk(
         chunk_id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{loop}/{n}")),
