@@ -149,7 +149,10 @@ async def _overhead(graph: Any, ports: Ports, rewrites: int) -> float:
 
 
 def _candidate(loop: int, n: int) -> Candidate:
-    words = [f"{WORDS[(n + i) % len(WORDS)]}{'' if i % 3 else LETTERS[(i + n) % 26]}" for i in range(CHARACTERS)]
+    words = [
+        f"{WORDS[(n + i) % len(WORDS)]}{'' if i % 3 else LETTERS[(i + n) % 26]}"
+        for i in range(CHARACTERS)
+    ]
     text = " ".join(words)[:CHARACTERS]
     chunk = Chunk(
         chunk_id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{loop}/{n}")),
