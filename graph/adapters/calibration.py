@@ -1,14 +1,12 @@
 """The calibration file: what the signs weigh, and from which probability a passage counts."""
 
-import hashlib
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
-from ingest.errors import ConfigurationError
+from graph.adapters.calibration_file import read_calibration
 
 ALL_SIGNS = frozenset(
     """around asks_other cosine cosine_lead coverage lacks_kind late late_lead late_lost
@@ -89,16 +87,5 @@ class Calibration:
 def load_calibration(path: str | None = None) -> Calibration:
     """The shipped calibration, or the one at `path`. Raises ConfigurationError."""
     file = Path(path) if path else SHIPPED
-    try:
-        content = file.read_bytes()
-        parsed = CalibrationFile.model_validate(json.loads(content))
-    except OSError as error:
-        raise ConfigurationError(f"calibration {file}: {error.strerror}") from None
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in problem["loc"])
-        raise ConfigurationError(f"calibration {file}: {place}: {problem['msg']}") from None
-    except ValueError as error:
-        raise ConfigurationError(f"calibration {file} is not JSON: {error}") from None
-    version = hashlib.sha256(content).hexdigest()[:12]
+    parsed, version = read_calibration(file, CalibrationFile, "calibration")
     return Calibration(version, parsed.model, parsed.answers)

@@ -1,15 +1,13 @@
 """The calibration of claims: how probable it is, by its signs, that a source supports a claim."""
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
-from ingest.errors import ConfigurationError
+from graph.adapters.calibration_file import read_calibration
 
 SHIPPED = Path(__file__).parent.parent / "calibrations" / "claims-all-minilm-l6-v2.json"
 
@@ -72,18 +70,8 @@ class ClaimCalibration:
 
 def load_claim_model(path: Path = SHIPPED) -> ClaimCalibration:
     """Raises ConfigurationError."""
-    try:
-        content = path.read_bytes()
-        model = ClaimModel.model_validate(json.loads(content))
-    except OSError as error:
-        raise ConfigurationError(f"calibration {path}: {error.strerror}") from None
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in problem["loc"])
-        raise ConfigurationError(f"calibration {path}: {place}: {problem['msg']}") from None
-    except ValueError as error:
-        raise ConfigurationError(f"calibration {path} is not JSON: {error}") from None
-    return ClaimCalibration(hashlib.sha256(content).hexdigest()[:12], model)
+    model, version = read_calibration(path, ClaimModel, "calibration")
+    return ClaimCalibration(version, model)
 
 
 def _leaf(tree: list[Node], row: list[float]) -> float:

@@ -1,15 +1,14 @@
 """The probability that a draft is right, by the logistic regression of a file."""
 
 import hashlib
-import json
 import math
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, FiniteFloat, model_validator
 
-from ingest.errors import ConfigurationError
+from graph.adapters.calibration_file import read_calibration
 from nodes.confidence import NAMES
 
 SHIPPED = Path(__file__).parent.parent / "calibrations" / "confidence.json"
@@ -54,13 +53,4 @@ class ConfidenceFile(BaseModel):
 def load_confidence(path: str | None = None) -> ConfidenceFile:
     """The shipped file, or the one at `path`. Raises ConfigurationError."""
     file = Path(path) if path else SHIPPED
-    try:
-        return ConfidenceFile.model_validate(json.loads(file.read_bytes()))
-    except OSError as error:
-        raise ConfigurationError(f"confidence {file}: {error.strerror}") from None
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in problem["loc"])
-        raise ConfigurationError(f"confidence {file}: {place}: {problem['msg']}") from None
-    except ValueError as error:
-        raise ConfigurationError(f"confidence {file} is not JSON: {error}") from None
+    return read_calibration(file, ConfidenceFile, "confidence")[0]
