@@ -1,15 +1,12 @@
 """Opens the check of grounding that the settings name."""
 
-import inspect
-from typing import Any
-
 from graph.adapters.claim_checker import Bands, SentenceChecker
 from graph.adapters.claim_model import load_claim_model
 from graph.adapters.claim_scorer import ClaimScorer, CombinedScorer, RulesScorer
 from graph.adapters.grounding import QuoteChecker
 from graph.settings import GroundingSettings
 from ingest.errors import ConfigurationError
-from ingest.named_adapters import load_adapter
+from ingest.named_adapters import make_adapter
 from ingest.ports import Embedder
 from nodes.ports import GroundingChecker
 
@@ -69,14 +66,7 @@ UNCALIBRATED = Bands(lower=0.1, upper=0.9)
 
 
 def _own_checker(kind: str, settings: GroundingSettings) -> GroundingChecker:
-    made: Any = load_adapter(kind)
-    try:
-        checker: GroundingChecker = made(settings)
-    except Exception as error:
-        raise ConfigurationError(
-            f"CRAG_GROUNDING__KIND: {kind} cannot be made with one argument, the grounding "
-            f"settings: {type(error).__name__}: {error}"
-        ) from error
-    if not inspect.iscoroutinefunction(getattr(checker, "check", None)):
-        raise ConfigurationError(f"CRAG_GROUNDING__KIND: {kind} has no `async def check`")
+    checker: GroundingChecker = make_adapter(
+        "CRAG_GROUNDING__KIND", kind, settings, given="grounding", method="check"
+    )
     return checker

@@ -1,6 +1,5 @@
 """Opens the one graph: api, eval, Studio and the command line all come in here."""
 
-import inspect
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from graph.settings import GraphSettings
 from graph.threads import open_threads
 from ingest.compose import Corpus, open_index
 from ingest.errors import ConfigurationError
-from ingest.named_adapters import load_adapter
+from ingest.named_adapters import make_adapter
 from nodes.ports import GroundingChecker
 from nodes.scope_of_base import NEVER
 
@@ -228,18 +227,4 @@ def open_reranker(settings: GraphSettings, vectors: Any) -> Any:
 
 def _own_reranker(kind: str, settings: GraphSettings) -> Any:
     """A class of the user's, made with the settings of the section."""
-    made = load_adapter(kind)
-    try:
-        reranker = made(settings.rerank)
-    except Exception as error:
-        raise ConfigurationError(
-            f"CRAG_RERANK__KIND: {kind} cannot be made with one argument, the rerank settings: "
-            f"{_told(error)}"
-        ) from error
-    if not inspect.iscoroutinefunction(getattr(reranker, "rerank", None)):
-        raise ConfigurationError(f"CRAG_RERANK__KIND: {kind} has no `async def rerank`")
-    return reranker
-
-
-def _told(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
+    return make_adapter("CRAG_RERANK__KIND", kind, settings.rerank, given="rerank", method="rerank")

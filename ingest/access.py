@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
-from ingest.errors import ConfigurationError, DependencyError
-from ingest.named_adapters import load_adapter
+from ingest.errors import DependencyError
+from ingest.named_adapters import make_adapter
 from ingest.records import DocumentRecord
 from ingest.scope import Scope
 from ingest.settings import AccessSettings
@@ -81,16 +81,7 @@ def open_access(settings: AccessSettings) -> LiveAccess | None:
     """Raises ConfigurationError for a class that cannot be had or made."""
     if settings.resolver is None:
         return None
-    made = load_adapter(settings.resolver)
-    try:
-        resolver = made(settings)
-    except Exception as error:
-        raise ConfigurationError(
-            f"CRAG_ACCESS__RESOLVER: {settings.resolver} cannot be made with one argument, the "
-            f"access settings: {type(error).__name__}: {error}"
-        ) from error
-    if not asyncio.iscoroutinefunction(getattr(resolver, "readable", None)):
-        raise ConfigurationError(
-            f"CRAG_ACCESS__RESOLVER: {settings.resolver} has no `async def readable`"
-        )
+    resolver = make_adapter(
+        "CRAG_ACCESS__RESOLVER", settings.resolver, settings, given="access", method="readable"
+    )
     return LiveAccess(resolver, settings)
