@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import shutil
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -60,13 +61,12 @@ class DataFolder:
         except BlockingIOError:
             os.close(self._lock)
             raise DataFolderHeld(held_by(path)) from None
-        try:
+        with ExitStack() as undo:
+            undo.callback(os.close, self._lock)
             check_space(path)
             self._check_format()
             self.announce(Holder(os.getpid()))
-        except BaseException:
-            os.close(self._lock)
-            raise
+            undo.pop_all()
 
     def announce(self, holder: Holder) -> None:
         """States in the lock file who holds the folder."""

@@ -1,7 +1,5 @@
 """A real PostgreSQL for tests: on a socket in a temporary folder, as another user than root."""
 
-import os
-import pwd
 import shutil
 import signal
 import subprocess
@@ -14,6 +12,8 @@ from typing import Any
 
 import psycopg
 import pytest
+
+from tests.unprivileged import unprivileged
 
 STARTS_WITHIN_S = 60
 USER = "crag"
@@ -46,7 +46,7 @@ class Postgres:
     def __init__(self, bin: Path, folder: Path) -> None:
         self._bin = bin
         self._folder = folder
-        self._as: dict[str, Any] = _unprivileged(folder)
+        self._as: dict[str, Any] = unprivileged(folder)
         self._process: subprocess.Popen[bytes] | None = None
         self._databases = 0
         self.url = self._url("postgres")
@@ -102,12 +102,3 @@ def postgres(bin: Path) -> Iterator[Postgres]:
             yield server
         finally:
             server.stop()
-
-
-def _unprivileged(folder: Path) -> dict[str, Any]:
-    """PostgreSQL refuses to run as root: what Popen takes to run as nobody, who owns the folder."""
-    if os.getuid() != 0:
-        return {}
-    nobody = pwd.getpwnam("nobody")
-    os.chown(folder, nobody.pw_uid, nobody.pw_gid)
-    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}

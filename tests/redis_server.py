@@ -1,7 +1,5 @@
 """A real Redis for tests: on a free loopback port, in a temporary folder, never as root."""
 
-import os
-import pwd
 import shutil
 import socket
 import subprocess
@@ -10,9 +8,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import redis
+
+from tests.unprivileged import unprivileged
 
 STARTS_WITHIN_S = 30
 
@@ -23,7 +22,7 @@ class RedisServer:
     def __init__(self, program: str, folder: Path) -> None:
         self._program = program
         self._folder = folder
-        self._as = _unprivileged(folder)
+        self._as = unprivileged(folder)
         self._process: subprocess.Popen[bytes] | None = None
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -71,12 +70,3 @@ def redis_server(program: str) -> Iterator[RedisServer]:
             yield server
         finally:
             server.stop()
-
-
-def _unprivileged(folder: Path) -> dict[str, Any]:
-    """What Popen takes to run as nobody, who owns the folder."""
-    if os.getuid() != 0:
-        return {}
-    nobody = pwd.getpwnam("nobody")
-    os.chown(folder, nobody.pw_uid, nobody.pw_gid)
-    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
