@@ -13,7 +13,7 @@ def make_adapter(variable: str, name: str, settings: object, *, given: str, meth
 
     Raises ConfigurationError for what cannot be had, made or awaited.
     """
-    made = _loaded(name)
+    made = load_adapter(name)
     try:
         adapter = made(settings)
     except Exception as error:
@@ -26,7 +26,7 @@ def make_adapter(variable: str, name: str, settings: object, *, given: str, meth
     return adapter
 
 
-def _loaded(name: str) -> Any:
+def load_adapter(name: str) -> Any:
     """The class named `package.module:Class`. Raises ConfigurationError."""
     module, _, attribute = name.partition(":")
     try:
