@@ -3,7 +3,7 @@
 import hashlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,16 +11,17 @@ from typing import Any
 from eval.corpora import ingest_golden
 from eval.golden import GoldenQuestion, Split, load_golden_set
 from eval.metrics import measure
-from eval.records import PIPELINES, Record, write_record
+from eval.records import PIPELINES, Record, read_records, write_record
 from eval.relevance import StaleLabels
 from eval.report import write_reports
-from eval.results import METRICS, RECORDS, STALE
+from eval.results import ASKED, METRICS, RECORDS, STALE
 from eval.runner import deterministic, run_questions
 from graph.compose import Service, open_graph
 from graph.runner import PIPELINE_VERSION
 from graph.settings import GraphSettings
 from ingest.errors import ConfigurationError
 from ingest.scope import LOCAL
+from nodes.prompts import PROMPT_VERSION
 
 EVERY = 20
 """Runs between two lines of progress."""
@@ -29,7 +30,8 @@ EVERY = 20
 @dataclass(frozen=True)
 class Evaluation:
     """What to run: `knowledge_base` stands for that of every question, `documents` are ingested
-    into it first, `limit` keeps the first questions."""
+    into it first, `limit` keeps the first questions, `sample` as many by the hash of their ids:
+    the same ones however the file is sorted. `resume` goes on from the records in `out`."""
 
     golden: Path
     out: Path
@@ -37,6 +39,8 @@ class Evaluation:
     documents: Path | None = None
     split: Split | None = None
     limit: int | None = None
+    sample: int | None = None
+    resume: bool = False
     usd_per_million_tokens: float = 0.0
 
 
@@ -44,11 +48,13 @@ async def evaluate(settings: GraphSettings, evaluation: Evaluation) -> dict[str,
     """Writes records.jsonl, metrics.json, report.md and report.html; the metrics.
 
     What an earlier run left there goes first, so that it cannot stand for this one. Interrupted, it
-    leaves the records it had. Raises ConfigurationError, and StaleLabels for labels that no longer
-    point at anything; the folder then holds only what they are.
+    leaves the records it had, and one that resumes asks only what they lack; an error counts as
+    lacking. Raises ConfigurationError, also where the kept records are of another golden set, of
+    other settings or of another version; and StaleLabels for labels that no longer point at
+    anything; the folder then holds only what they are.
     """
     questions = chosen(evaluation)
-    _clear(evaluation.out)
+    _clear(evaluation.out, but=(RECORDS, ASKED) if evaluation.resume else ())
     try:
         return await _evaluate(settings, evaluation, questions)
     except StaleLabels as stale:
@@ -64,8 +70,9 @@ async def _evaluate(
         if evaluation.documents is not None:
             for base in dict.fromkeys(question.knowledge_base for question in questions):
                 await ingest_golden(service.corpus, evaluation.documents, base)
-        records = await run_and_keep(service, questions, evaluation.out / RECORDS)
         about = await _about(service, evaluation, questions)
+        kept = _kept(evaluation, about, {question.id for question in questions})
+        records = await run_and_keep(service, questions, evaluation.out / RECORDS, kept)
     metrics = measure(
         records, about=about, usd_per_million_tokens=evaluation.usd_per_million_tokens
     )
@@ -75,15 +82,36 @@ async def _evaluate(
 
 
 async def run_and_keep(
-    service: Service, questions: Sequence[GoldenQuestion], file: Path
+    service: Service, questions: Sequence[GoldenQuestion], file: Path, kept: Sequence[Record] = ()
 ) -> list[Record]:
-    """The records, each also written to the file as it comes."""
+    """The records, each also written to the file as it comes; `kept` are not run again, and are
+    written first: another interruption loses none of them."""
     records: list[Record] = []
     with file.open("w", encoding="utf-8", newline="\n") as written:
-        async for record in run_questions(service, questions, PIPELINES, progress=_say):
+        for record in kept:
             write_record(written, record)
+        async for record in run_questions(service, questions, PIPELINES, kept, progress=_say):
+            if record not in kept:
+                write_record(written, record)
             records.append(record)
     return records
+
+
+def _kept(evaluation: Evaluation, about: dict[str, Any], ids: Collection[str]) -> list[Record]:
+    """The records that a run which resumes may keep; what it asks is written down beside them."""
+    file, records = evaluation.out / ASKED, evaluation.out / RECORDS
+    now = json.dumps(about, indent=2, sort_keys=True) + "\n"
+    kept: list[Record] = []
+    if evaluation.resume and records.exists():
+        if not file.exists() or file.read_text(encoding="utf-8") != now:
+            raise ConfigurationError(
+                f"{records} is of another golden set, of other settings or of another version "
+                f"({ASKED} differs); run without --resume to begin again"
+            )
+        found = read_records(records, cut_short=True)
+        kept = [record for record in found if record.ran and record.golden.id in ids]
+    file.write_text(now, encoding="utf-8")
+    return kept
 
 
 def chosen(evaluation: Evaluation) -> list[GoldenQuestion]:
@@ -93,6 +121,9 @@ def chosen(evaluation: Evaluation) -> list[GoldenQuestion]:
         for question in load_golden_set(evaluation.golden)
         if evaluation.split in (None, question.split)
     ][: evaluation.limit]
+    if evaluation.sample is not None:
+        questions.sort(key=lambda question: hashlib.sha256(question.id.encode()).hexdigest())
+        questions = questions[: evaluation.sample]
     if not questions:
         raise ConfigurationError(f"{evaluation.golden} has no question of split {evaluation.split}")
     if evaluation.knowledge_base is not None:
@@ -106,11 +137,12 @@ def chosen(evaluation: Evaluation) -> list[GoldenQuestion]:
     return questions
 
 
-def _clear(out: Path) -> None:
+def _clear(out: Path, *, but: Sequence[str] = ()) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for name in (RECORDS, METRICS, STALE, "report.md", "report.html"):
-            (out / name).unlink(missing_ok=True)
+        for name in (RECORDS, ASKED, METRICS, STALE, "report.md", "report.html"):
+            if name not in but:
+                (out / name).unlink(missing_ok=True)
     except OSError as error:
         raise ConfigurationError(f"--out {out} cannot be a folder: {error.strerror}") from None
 
@@ -128,6 +160,7 @@ async def _about(
     versions = [await service.corpus.index.version(LOCAL, base) for base in bases]
     settings = service.settings.model_dump(mode="json", include={"retrieve", "rerank", "grade",
         "answer", "budget"})  # fmt: skip
+    chat = service.settings.chat.model
     return {
         "index_version": "+".join(versions),
         "knowledge_bases": bases,
@@ -140,6 +173,7 @@ async def _about(
             "pipeline": PIPELINE_VERSION,
             "embedder": service.corpus.embedder.fingerprint,
             "calibration": service.runner.calibration,
+            **({"chat": chat, "prompts": PROMPT_VERSION} if chat else {}),
         },
         "settings": settings,
     }

@@ -18,6 +18,13 @@ def run(
     golden: Annotated[Path, typer.Option(help="The golden set, one JSON object a line.")],
     out: Annotated[Path, typer.Option(help="The folder of results; made where it is missing.")],
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions.")] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=1, help="Only so many questions, always the same: by the hash of the id."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the records that --out already holds.")
+    ] = False,
     split: Annotated[str | None, typer.Option(help="Only one split: dev or test.")] = None,
     knowledge_base: Annotated[
         str | None, typer.Option("--kb", help="Ask this knowledge base, whatever the set names.")
@@ -49,6 +56,8 @@ def run(
         knowledge_base,
         documents,
         limit=limit,
+        sample=sample,
+        resume=resume,
         usd_per_million_tokens=usd_per_million_tokens,
         **chosen,
     )

@@ -91,8 +91,9 @@ def write_record(file: TextIO, record: Record) -> None:
     file.flush()
 
 
-def read_records(file: Path) -> list[Record]:
-    """Raises ConfigurationError with the line number."""
+def read_records(file: Path, *, cut_short: bool = False) -> list[Record]:
+    """`cut_short`: the last line may be half written. Raises ConfigurationError with the line
+    number."""
     try:
         lines = file.read_text(encoding="utf-8").split("\n")
     except OSError as error:
@@ -105,6 +106,8 @@ def read_records(file: Path) -> list[Record]:
             try:
                 records.append(Record.model_validate_json(line))
             except ValidationError as error:
+                if cut_short and number == len(lines):
+                    break
                 said = error.errors(include_url=False)[0]["msg"]
                 raise ConfigurationError(f"{file}:{number}: no record: {said}") from None
     return records

@@ -17,6 +17,8 @@ from eval.relevance import StaleLabels
 from ingest.errors import ConfigurationError, ServiceError
 
 RECORDS, METRICS, STALE = "records.jsonl", "metrics.json", "stale_labels.txt"
+ASKED = "asked.json"
+"""What records.jsonl is of, so that a run which resumes knows its own."""
 DIGITS = 6
 """Decimals that values of questions are compared with, as in metrics.json and the baseline."""
 

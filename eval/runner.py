@@ -37,11 +37,12 @@ async def run_questions(
     service: Service,
     questions: Sequence[GoldenQuestion],
     pipelines: Sequence[Pipeline],
+    kept: Sequence[Record] = (),
     *,
     progress: Progress,
 ) -> AsyncIterator[Record]:
     """A record for each question and pipeline, one after the other: side by side they would share
-    batches, and the last bits of a vector depend on its batch.
+    batches, and the last bits of a vector depend on its batch. One of `kept` stands for its run.
 
     An error in one question is its record; it does not end the others. A refusal for an outage is
     an error too; one for a spent budget is a verdict, since no clock is in it (`deterministic`).
@@ -62,9 +63,12 @@ async def run_questions(
         relevant |= await relevant_chunks(service.corpus.index, LOCAL, base, own)
     asked = _Asked(service, Stored(service.corpus.index), Remembered(service.corpus.embedder))
     done, total = 0, len(questions) * len(pipelines)
+    before = {record.key: record for record in kept}
     for question in questions:
         for pipeline in pipelines:
-            yield await _record(asked, question, pipeline, relevant[question.id])
+            yield before.get((pipeline, question.id)) or await _record(
+                asked, question, pipeline, relevant[question.id]
+            )
             done += 1
             progress(done, total)
 
