@@ -82,6 +82,9 @@ async def plan_queries(
         parts, faults = await or_fallback(
             writer.parts(question), parts, node="plan_queries", fallback="split by rules"
         )
+        # Models repeat themselves, and give a question that has one part back as its only one.
+        parts = list(dict.fromkeys(parts))
+        parts = parts if len(parts) > 1 else []
     context = (runtime and runtime.context) or DEFAULTS
     named = Filters()
     if context.query_filters and documents is not None:

@@ -1,5 +1,6 @@
 """Whole runs with chat models: the real client, a real server that breaks as it is told."""
 
+import json
 import time
 from typing import Any
 
@@ -306,6 +307,16 @@ async def test_parts_are_searched_beside_the_whole(chat: FakeChat) -> None:
     state = await run(chat_ports(chat, inner=two_passages(index=index)), ASKED)
     assert [q.technique for q in state.queries] == ["original", "part", "part"]
     assert index.searches[0]["queries"] == [q.text for q in state.queries]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("parts", [["Is it so?"], [ASKED], ["Is it so?", "Is it so?"], []])
+async def test_one_part_is_none(chat: FakeChat, parts: list[str]) -> None:
+    """A small model gave a question back as its only part; its grading then failed."""
+    chat.script = says(parts=json.dumps({"questions": parts}))
+    state = await run(chat_ports(chat), ASKED)
+    assert [q.technique for q in state.queries] == ["original"]
+    assert state.graded
+    assert not state.degraded
 
 
 async def test_the_trace_tells_calls_tokens_and_the_prompts(chat: FakeChat) -> None:
