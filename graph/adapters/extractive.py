@@ -1,11 +1,12 @@
 """Answers in the documents' own words: the sentences that state what was asked, verbatim."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from graph.adapters.answer_scorer import AnswerScorer
 from graph.adapters.grading import tellable
+from graph.adapters.whole_passages import around, asks_for_several
 from ingest.documents import Candidate
 from nodes.citations import cite
 from nodes.conflicts import Statement, contradict
@@ -39,7 +40,8 @@ class Told:
 
 
 class ExtractiveGenerator:
-    """At most `limit` sentences that hold the expected kind of answer, each with its citation.
+    """At most `limit` sentences that hold the expected kind of answer, each with its citation; of a
+    question for rules, steps or reasons the best one with what stands around it, in order.
 
     They are those that the grader found to state the answer; where it judges passages only, the
     scorer finds them. Nothing is told of a passage whose best sentence is below its model's
@@ -67,6 +69,8 @@ class ExtractiveGenerator:
         wrong, known = {one.sentence for one in rejected}, {one.text for one in kept}
         open_ones = [one for one in told if one.text not in wrong]
         chosen = choose(question, _of_the_named(question, open_ones), limit)
+        if chosen and asks_for_several(question):
+            chosen = _whole(question, chosen, wrong)
         fresh = [one for one in chosen if one.text not in known]
         return Draft([_cited(n, one, question) for n, one in enumerate(fresh, start=1)])
 
@@ -98,6 +102,15 @@ def choose(question: str, told: Sequence[Told], limit: int) -> list[Told]:
         if len(chosen) < limit and not any(_same(question, one, other) for other in chosen):
             chosen.append(one)
     return chosen
+
+
+def _whole(question: str, chosen: Sequence[Told], wrong: Collection[str]) -> list[Told]:
+    """The first with what stands around it, and those of other passages."""
+    best = chosen[0].candidate
+    told = [
+        Told(best, stated) for stated in around(question, best, chosen[0].stated, without=wrong)
+    ]
+    return [*told, *(one for one in chosen if one.candidate is not best)]
 
 
 def _same(question: str, one: Told, other: Told) -> bool:
