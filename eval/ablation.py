@@ -66,7 +66,7 @@ async def ablation(
     async with open_graph(settings) as service:
         await service.load()
         version = key_of(VERSION, code, await asked.prepare(service))
-        kept = Kept(settings.data_dir / KEPT)
+        kept: Kept[dict[str, float]] = Kept(settings.data_dir / KEPT)
         async with _services(service, variants) as services:
             for start in range(0, len(asked.ids), BLOCK):
                 numbers = range(start, min(start + BLOCK, len(asked.ids)))
@@ -95,7 +95,7 @@ async def _block(
     asked: Asked,
     variants: Mapping[str, Variant],
     services: Mapping[str, Service],
-    kept: Kept,
+    kept: Kept[dict[str, float]],
     numbers: Sequence[int],
     version: str,
 ) -> list[str]:

@@ -54,11 +54,11 @@ async def benchmark(
                 runs.append(await whole_run(service, base, question))
                 ranked.append(runs[-1].ranked)
             else:
-                ranked.append(await _searched(service, base, question, pipeline))
+                ranked.append(await searched(service, base, question, pipeline))
             if n % EVERY == 0 or n == len(questions):
                 said = f"{dataset.name}: {n} of {len(questions)} questions"
                 print(said, file=sys.stderr, flush=True)
-        parts = await _parts(service, base, pipeline)
+        described = await parts(service, base, pipeline)
     values = retrieval_values(ranked)
     return {
         "dataset": dataset.name,
@@ -67,7 +67,8 @@ async def benchmark(
         **means(values),
         "latency_ms": latency([one.ms for one in ranked]),
         **(_of_runs(runs, values) if runs else {}),
-        "parts": parts | {"split": {"qrels": split, "side": side, **settings.split.model_dump()}},
+        "parts": described
+        | {"split": {"qrels": split, "side": side, **settings.split.model_dump()}},
     }
 
 
@@ -87,7 +88,7 @@ def latency(ms: Sequence[float]) -> dict[str, float]:
     return {"p50": round(float(p50), 1), "p95": round(float(p95), 1)}
 
 
-async def _searched(service: Service, base: str, question: Question, pipeline: Pipeline) -> Ranked:
+async def searched(service: Service, base: str, question: Question, pipeline: Pipeline) -> Ranked:
     retrieve = service.settings.retrieve
     return await rank(
         service.corpus.index,
@@ -117,7 +118,7 @@ def _of_runs(runs: Sequence[WholeRun], values: Mapping[str, Sequence[float]]) ->
     }
 
 
-async def _parts(service: Service, base: str, pipeline: Pipeline) -> dict[str, Any]:
+async def parts(service: Service, base: str, pipeline: Pipeline) -> dict[str, Any]:
     known = next(one for one in await service.corpus.bases.bases(LOCAL) if one.name == base)
     rerank = service.settings.rerank
     named = f"{rerank.kind} {rerank.model or ''}".strip() + f", weight {rerank.weight:.3g}"

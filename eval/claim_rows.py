@@ -90,7 +90,7 @@ def near_misses(file: Path, half: Literal["open", "frozen"]) -> list[NearMiss]:
 
 async def signs_of(corpus: Corpus, claims: Sequence[Claim]) -> list[Signed]:
     """Of claims that cite their whole document; kept ones are not computed again."""
-    kept = Kept(corpus.folder.path / KEPT)
+    kept: Kept[dict[str, float]] = Kept(corpus.folder.path / KEPT)
     fingerprint = corpus.embedder.fingerprint
     keys = [key_of(fingerprint, SIGNS_VERSION, claim.doc, claim.claim) for claim in claims]
     missing = {k: c for k, c in zip(keys, claims, strict=True) if kept.get(k) is None}

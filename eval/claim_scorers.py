@@ -31,7 +31,7 @@ async def checked(service: Service, claims: Sequence[Claim]) -> list[float]:
     It cites its own words where the document has them, else the whole document. What was checked
     before with the same settings and calibration is taken from the data folder.
     """
-    kept = Kept(service.corpus.folder.path / KEPT)
+    kept: Kept[dict[str, float]] = Kept(service.corpus.folder.path / KEPT)
     made_by = (
         service.settings.grounding.model_dump_json(),
         load_claim_model().version,

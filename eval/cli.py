@@ -67,7 +67,22 @@ def benchmark(
             "and word overlap."
         ),
     ] = None,
+    follow_ups: Annotated[
+        bool,
+        typer.Option(
+            "--follow-ups",
+            help="With --beir: its questions with a history, as asked and made to stand alone.",
+        ),
+    ] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions.")] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Only so many, always the same: by the hash of the id; for "
+            "--follow-ups and --rewrites.",
+        ),
+    ] = None,
     split: Annotated[str | None, typer.Option(help="The file of qrels/; test if none is said.")] = (
         None
     ),
@@ -82,7 +97,7 @@ def benchmark(
     as_json: Json = False,
 ) -> None:
     """Measure retrieval (--beir), the grounding check (--claims or --near-misses) or follow-ups
-    (--rewrites).
+    (--beir with --follow-ups, --rewrites).
 
     What was embedded is kept in --data-dir: a run that was cut short goes on from there.
     """
@@ -105,11 +120,24 @@ def benchmark(
         if value is not None:
             _one_of(value, known, option)
     settings = read(context.obj, data_dir=data_dir)
+    named: Any
+    if follow_ups and beir is None:
+        raise typer.BadParameter("it is for --beir", param_hint="--follow-ups")
+    if sample is not None and not (follow_ups or rewrites):
+        raise typer.BadParameter("it is for --follow-ups and --rewrites", param_hint="--sample")
     chosen: Any = {"side": side or "all", "limit": limit}
-    if beir is not None:
+    if beir is not None and follow_ups:
+        from eval.follow_ups import benchmark_follow_ups
+
+        named = pipeline or "rerank"
+        sides: Any = side or "all"
+        running = benchmark_follow_ups(
+            settings, beir, named, split=split or "test", side=sides, sample=sample
+        )
+    elif beir is not None:
         from eval.benchmark import benchmark as measure
 
-        named: Any = pipeline or "rerank"
+        named = pipeline or "rerank"
         running = measure(settings, beir, named, split=split or "test", **chosen)
     elif claims:
         from eval.claims import benchmark_claims
@@ -125,7 +153,7 @@ def benchmark(
         from eval.rewrites import benchmark_rewrites
 
         assert rewrites is not None
-        running = benchmark_rewrites(rewrites, **chosen)
+        running = benchmark_rewrites(settings, rewrites, sample=sample, **chosen)
     report = asyncio.run(running)
     print(json.dumps(report, indent=2) if as_json else "\n".join(_report_lines(report)))
 
@@ -234,6 +262,8 @@ def _report_lines(report: dict[str, Any]) -> list[str]:
         lines += [f"  {kind:18} {right:.3f}" for kind, right in report["by_kind"].items()]
     for name, own in report.get("by_dataset", {}).items():
         lines += [f"{name}, {own['n']} rows", *_figures(own)]
+    if "gain_over_as_asked" in report:
+        lines += ["gain over the questions as asked", *_figures(report["gain_over_as_asked"])]
     if "gain_over_first_search" in report:
         lines += ["gain over the first search", *_figures(report["gain_over_first_search"])]
         lines.append("runs  " + ", ".join(f"{k} {v:g}" for k, v in report["runs"].items()))

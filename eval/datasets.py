@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 from eval.golden import Split, load_golden_set
 from eval.labelled_rows import numbered_lines
@@ -108,6 +108,22 @@ def load_excerpts(folder: Path, *, side: Side = "all") -> list[Question]:
         if on_side(question.id, side):
             questions.append(question)
     return questions
+
+
+Row = TypeVar("Row", bound="Identified")
+
+
+class Identified(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+def sampled(rows: Sequence[Row], size: int | None) -> list[Row]:
+    """So many of the rows, always the same ones however they are sorted: the first by the sha256 of
+    their ids. None keeps all, in their order."""
+    if size is None:
+        return list(rows)
+    return sorted(rows, key=lambda row: hashlib.sha256(row.id.encode()).hexdigest())[:size]
 
 
 def on_side(identity: str, side: Side) -> bool:

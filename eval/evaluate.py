@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.corpora import ingest_golden
+from eval.datasets import sampled
 from eval.golden import GoldenQuestion, Split, load_golden_set
 from eval.metrics import measure
 from eval.records import PIPELINES, Record, read_records, write_record
@@ -121,9 +122,7 @@ def chosen(evaluation: Evaluation) -> list[GoldenQuestion]:
         for question in load_golden_set(evaluation.golden)
         if evaluation.split in (None, question.split)
     ][: evaluation.limit]
-    if evaluation.sample is not None:
-        questions.sort(key=lambda question: hashlib.sha256(question.id.encode()).hexdigest())
-        questions = questions[: evaluation.sample]
+    questions = sampled(questions, evaluation.sample)
     if not questions:
         raise ConfigurationError(f"{evaluation.golden} has no question of split {evaluation.split}")
     if evaluation.knowledge_base is not None:

@@ -4,9 +4,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Generic, TypeVar
+
+Value = TypeVar("Value")
+"""What JSON holds."""
 
 
-class Kept:
+class Kept(Generic[Value]):
     """A run that is cut short loses nothing but the values it was computing.
 
     The key is a digest of all that a value depends on: content, model, and version of the code.
@@ -14,7 +18,7 @@ class Kept:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._values: dict[str, dict[str, float]] = {}
+        self._values: dict[str, Value] = {}
         if not file.exists():
             return
         content = file.read_text(encoding="utf-8")
@@ -27,10 +31,10 @@ class Kept:
         if content and not content.endswith("\n"):
             self._append("")
 
-    def get(self, key: str) -> dict[str, float] | None:
+    def get(self, key: str) -> Value | None:
         return self._values.get(key)
 
-    def put(self, values: Mapping[str, dict[str, float]]) -> None:
+    def put(self, values: Mapping[str, Value]) -> None:
         self._values |= values
         lines = [json.dumps({"key": key, "value": value}) for key, value in values.items()]
         self._append("\n".join(lines))

@@ -3,7 +3,7 @@
 Elgohary et al., "Can You Unpack That? Learning to Rewrite Questions-in-Context" (EMNLP 2019).
 """
 
-import time
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from langgraph.runtime import Runtime
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from eval.benchmark import latency
 from eval.clustered import Weights, clustered_interval
-from eval.datasets import Side, on_side
+from eval.datasets import Side, on_side, sampled
 from eval.labelled_rows import read_rows
+from eval.standalone import Made, StandAlone, small_model
+from graph.compose import open_graph
+from graph.settings import GraphSettings
 from ingest.errors import ConfigurationError
-from nodes.context import DEFAULTS
-from nodes.contextualize_question import contextualize_question
-from nodes.state import State, Turn
+from nodes.state import Turn
 from nodes.words import words
 
 SYSTEM = "[system] "
@@ -44,39 +44,65 @@ class Rewrite(BaseModel):
     rewrite: str = Field(min_length=1)
 
 
+NEW = ("new_word_recall", "new_word_precision")
+
+_NAME = re.compile(r"(?<=[\w,;:\"(] )[^\W\d_a-z][\w'’-]+|\b\w*\d\w*")
+
+
 @dataclass(frozen=True)
 class Rewritten:
-    """What was made of a question; `ms` is the time it took."""
+    """What was made of a question."""
 
     row: Rewrite
-    text: str
-    ms: float
+    made: Made
+
+    @property
+    def text(self) -> str:
+        return self.made.text
 
 
 async def benchmark_rewrites(
-    file: Path, *, side: Side = "all", limit: int | None = None
+    settings: GraphSettings,
+    file: Path,
+    *,
+    side: Side = "all",
+    limit: int | None = None,
+    sample: int | None = None,
 ) -> dict[str, Any]:
-    """The report on all rows, and on those of each dataset. Needs no model and no data folder.
+    """The report on all rows, and on those of each dataset; by a chat model where one is set.
 
     Raises ConfigurationError for a bad row, and where none is left.
     """
     rows = [row for row in read_rows(file, Rewrite) if on_side(row.id, side)][:limit]
+    rows = sampled(rows, sample)
     if not rows:
         raise ConfigurationError(f"{file} has no row on side {side}")
-    made = [await _rewritten(row) for row in rows]
+    if settings.chat.model is None:
+        made = [await _rewritten(row, StandAlone()) for row in rows]
+    else:
+        async with open_graph(settings) as service:
+            worded = StandAlone.of(
+                service.services.writer, small_model(settings), settings.data_dir
+            )
+            made = [await _rewritten(row, worded) for row in rows]
     datasets = list(dict.fromkeys(row.dataset for row in rows))
     return {
         "dataset": "+".join(datasets),
         "pipeline": "contextualize_question",
         "n": len(made),
+        "fell_back": sum(one.made.fell_back for one in made),
         **measured(made),
-        "latency_ms": latency([one.ms for one in made]),
+        "latency_ms": latency([one.made.ms for one in made]),
         "by_dataset": {
             name: {"n": len(own), **measured(own)}
             for name in datasets
             if (own := [one for one in made if one.row.dataset == name])
         },
-        "parts": {"chat_model": None, "side": side, "sacrebleu": version("sacrebleu")},
+        "parts": {
+            "chat_model": small_model(settings),
+            "side": side,
+            "sacrebleu": version("sacrebleu"),
+        },
     }
 
 
@@ -98,13 +124,14 @@ def measured(made: Sequence[Rewritten]) -> dict[str, Any]:
     """All in [0, 1] but BLEU in [0, 100]; intervals are over conversations.
 
     BLEU and word_f1 compare with the person's rewrite; BLEU_copy is the question as it was asked.
+    name_recall is the share of the names and figures of a person's rewrite that are there.
     new_word_recall and new_word_precision are of the words that a person, or the service, added;
     left_alone is the share left as it was of the questions to which a person added no word.
     """
     conversations = [conversation(one.row) for one in made]
     columns = {
         name: np.array([_words(one)[name] for one in made], dtype=float)
-        for name in ("word_f1", "new_word_recall", "new_word_precision", "left_alone")
+        for name in ("word_f1", "name_recall", *NEW, "left_alone")
     }
     measures: dict[str, Any] = {
         "BLEU": _Bleu([one.text for one in made], [one.row.rewrite for one in made]),
@@ -127,11 +154,8 @@ def conversation(row: Rewrite) -> str:
     return f"{row.dataset}/{head or row.id}"
 
 
-async def _rewritten(row: Rewrite) -> Rewritten:
-    state = State(question=row.question, history=turns_of(row))
-    clock = time.perf_counter()
-    update = await contextualize_question(state, Runtime(context=DEFAULTS))
-    return Rewritten(row, update["standalone"], 1000 * (time.perf_counter() - clock))
+async def _rewritten(row: Rewrite, stand_alone: StandAlone) -> Rewritten:
+    return Rewritten(row, await stand_alone(row.question, turns_of(row)))
 
 
 def _words(one: Rewritten) -> dict[str, float]:
@@ -143,10 +167,21 @@ def _words(one: Rewritten) -> dict[str, float]:
     common, new = (wanted & made).total(), (needed & added).total()
     return {
         "word_f1": 2 * common / max(1, wanted.total() + made.total()),
+        "name_recall": _recalled(names(one.row.rewrite), names(one.text)),
         "new_word_recall": new / needed.total() if needed else float("nan"),
         "new_word_precision": new / added.total() if added else float("nan"),
         "left_alone": float("nan") if needed else float(not added),
     }
+
+
+def names(text: str) -> Counter[str]:
+    """What is written with a capital inside a sentence, or holds a digit: named entities as far as
+    spelling tells."""
+    return Counter(found.casefold() for found in _NAME.findall(text))
+
+
+def _recalled(wanted: Counter[str], told: Counter[str]) -> float:
+    return (wanted & told).total() / wanted.total() if wanted else float("nan")
 
 
 class _Mean:
