@@ -1,21 +1,36 @@
 """How probable it is that a document supports a claim: by the service's check, or by a baseline."""
 
+import asyncio
 import sys
 import time
 from collections.abc import Sequence
 
 import numpy as np
 
-from eval.claim_rows import BATCH, EVERY, KEPT, Claim, Labels, Numbers, Signed, balanced_accuracy
+from eval.claim_rows import (
+    BATCH,
+    EVERY,
+    KEPT,
+    SIGNS_VERSION,
+    Claim,
+    Labels,
+    Numbers,
+    Signed,
+    balanced_accuracy,
+)
 from eval.claim_rows import best_threshold as threshold_of
 from eval.kept import Kept, key_of
 from graph.adapters.claim_model import load_claim_model
 from graph.compose import Service
 from ingest.documents import quote_sha256
+from ingest.errors import ConfigurationError, ServiceError
 from nodes.findings import Citation, Sentence
 from nodes.ports import Sources
+from nodes.prompts import PROMPT_VERSION
 
 REVISION = "1"
+ASKED = 4
+"""Claims that a chat model judges at once."""
 BASELINE = (
     "cosine", "cosine_sentence", "late", "late_weakest", "coverage", "coverage_window",
     "numbers_missing", "names_missing", "ratio",
@@ -25,32 +40,58 @@ minimum), the claim's words in the document and in its nearest sentences, its nu
 and the ratio of lengths."""
 
 
-async def checked(service: Service, claims: Sequence[Claim]) -> list[float]:
-    """The service's own check, in [0, 1]: each claim as the sentence of an answer.
+async def checked(service: Service, claims: Sequence[Claim]) -> list[float | None]:
+    """The service's own check, in [0, 1]: each claim as the sentence of an answer; None where the
+    check gave no verdict, which a later run asks again.
 
     It cites its own words where the document has them, else the whole document. What was checked
-    before with the same settings and calibration is taken from the data folder.
+    before with the same settings, models and calibration is taken from the data folder. Raises the
+    last error where there is no verdict at all.
     """
     kept: Kept[dict[str, float]] = Kept(service.corpus.folder.path / KEPT)
-    made_by = (
-        service.settings.grounding.model_dump_json(),
-        load_claim_model().version,
-        service.corpus.embedder.fingerprint,
-    )
+    made_by = _made_by(service)
     keys = [key_of("service", *made_by, claim.doc, claim.claim) for claim in claims]
     missing = {k: c for k, c in zip(keys, claims, strict=True) if kept.get(k) is None}
     todo = list(missing.items())
-    for start in range(0, len(todo), BATCH):
-        batch = todo[start : start + BATCH]
-        sentences = [_sentence(claim, str(n)) for n, (_, claim) in enumerate(batch)]
-        sources = Sources({(str(n), REVISION): claim.doc for n, (_, claim) in enumerate(batch)})
-        found = await service.services.checker.check("", sentences, sources)
-        kept.put(
-            {k: {"probability": s.probability} for (k, _), s in zip(batch, found, strict=True)}
-        )
-        if (start // BATCH) % EVERY == 0:
+    size = BATCH if service.settings.chat.model is None else ASKED
+    failed: ServiceError | None = None
+    for start in range(0, len(todo), size):
+        batch = todo[start : start + size]
+        found = await asyncio.gather(*(_verdict(service, claim) for _, claim in batch))
+        told = {k: one for (k, _), one in zip(batch, found, strict=True)}
+        kept.put({k: {"probability": p} for k, p in told.items() if isinstance(p, float)})
+        failed = next((one for one in found if isinstance(one, ServiceError)), failed)
+        if (start // size) % EVERY == 0:
             print(f"{start + len(batch)} of {len(todo)} claims", file=sys.stderr, flush=True)
-    return [(kept.get(key) or {})["probability"] for key in keys]
+    given = [(kept.get(key) or {}).get("probability") for key in keys]
+    if failed is not None and all(one is None for one in given):
+        raise failed
+    return given
+
+
+def _made_by(service: Service) -> list[str]:
+    """All that a verdict depends on, but the claim."""
+    chat = service.settings.chat
+    return [
+        service.settings.grounding.model_dump_json(),
+        load_claim_model().version,
+        SIGNS_VERSION,
+        service.corpus.embedder.fingerprint,
+        chat.model_dump_json(include={"model", "lite_model", "base_url", "verdicts"}),
+        PROMPT_VERSION,
+    ]
+
+
+async def _verdict(service: Service, claim: Claim) -> float | ServiceError:
+    """Each claim alone: among several, one without a verdict would count as not supported."""
+    sources = Sources({("0", REVISION): claim.doc})
+    try:
+        (support,) = await service.services.checker.check("", [_sentence(claim, "0")], sources)
+    except ConfigurationError:
+        raise
+    except ServiceError as error:
+        return error
+    return float(support.probability)
 
 
 async def times(service: Service, claims: Sequence[Claim]) -> list[float]:

@@ -78,9 +78,7 @@ def benchmark(
     sample: Annotated[
         int | None,
         typer.Option(
-            min=1,
-            help="Only so many, always the same: by the hash of the id; for "
-            "--follow-ups and --rewrites.",
+            min=1, help="Only so many of each file, always the same: by a hash of the id."
         ),
     ] = None,
     split: Annotated[str | None, typer.Option(help="The file of qrels/; test if none is said.")] = (
@@ -99,10 +97,11 @@ def benchmark(
     """Measure retrieval (--beir), the grounding check (--claims or --near-misses) or follow-ups
     (--beir with --follow-ups, --rewrites).
 
-    What was embedded is kept in --data-dir: a run that was cut short goes on from there.
+    What was embedded or judged is kept in --data-dir: a run that was cut short goes on from there.
     """
     import asyncio
 
+    from eval.benchmark_text import report_lines
     from ingest.settings import read
 
     source = _only_one(
@@ -123,8 +122,10 @@ def benchmark(
     named: Any
     if follow_ups and beir is None:
         raise typer.BadParameter("it is for --beir", param_hint="--follow-ups")
-    if sample is not None and not (follow_ups or rewrites):
-        raise typer.BadParameter("it is for --follow-ups and --rewrites", param_hint="--sample")
+    if sample is not None and beir is not None and not follow_ups:
+        raise typer.BadParameter("with --beir it is for --follow-ups", param_hint="--sample")
+    if sample is not None and scorer == "baseline9":
+        raise typer.BadParameter("baseline9 reads whole halves", param_hint="--sample")
     chosen: Any = {"side": side or "all", "limit": limit}
     if beir is not None and follow_ups:
         from eval.follow_ups import benchmark_follow_ups
@@ -143,19 +144,19 @@ def benchmark(
         from eval.claims import benchmark_claims
 
         judge: Any = scorer or "service"
-        running = benchmark_claims(settings, claims, judge, limit=limit)
+        running = benchmark_claims(settings, claims, judge, limit=limit, sample=sample)
     elif near_misses is not None:
-        from eval.claims import benchmark_near_misses
+        from eval.claim_pairs import benchmark_near_misses
 
         half: Any = side or "open"
-        running = benchmark_near_misses(settings, near_misses, half)
+        running = benchmark_near_misses(settings, near_misses, half, sample=sample)
     else:
         from eval.rewrites import benchmark_rewrites
 
         assert rewrites is not None
         running = benchmark_rewrites(settings, rewrites, sample=sample, **chosen)
     report = asyncio.run(running)
-    print(json.dumps(report, indent=2) if as_json else "\n".join(_report_lines(report)))
+    print(json.dumps(report, indent=2) if as_json else "\n".join(report_lines(report)))
 
 
 def calibrate(
@@ -249,31 +250,3 @@ def _only_for(source: str, wanted: str, options: dict[str, str | None]) -> None:
     for option, value in options.items():
         if value is not None and source != wanted:
             raise typer.BadParameter(f"it is for {wanted}", param_hint=option)
-
-
-def _report_lines(report: dict[str, Any]) -> list[str]:
-    lines = [f"{report['dataset']}, {report['pipeline']}, {report['n']} rows", *_figures(report)]
-    if latency := report.get("latency_ms"):
-        lines.append(f"  latency  p50 {latency['p50']:.1f} ms, p95 {latency['p95']:.1f} ms")
-    for name, own in report.get("sets", {}).items():
-        lines += [f"{name}, {own['n']} claims on {own['documents']} documents", *_figures(own)]
-        lines.append(f"  baseline9          {own['baseline9']:.3f}")
-    if "by_kind" in report:
-        lines += [f"  {kind:18} {right:.3f}" for kind, right in report["by_kind"].items()]
-    for name, own in report.get("by_dataset", {}).items():
-        lines += [f"{name}, {own['n']} rows", *_figures(own)]
-    if "gain_over_as_asked" in report:
-        lines += ["gain over the questions as asked", *_figures(report["gain_over_as_asked"])]
-    if "gain_over_first_search" in report:
-        lines += ["gain over the first search", *_figures(report["gain_over_first_search"])]
-        lines.append("runs  " + ", ".join(f"{k} {v:g}" for k, v in report["runs"].items()))
-    return lines
-
-
-def _figures(report: dict[str, Any]) -> list[str]:
-    lines = []
-    for name, value in report["metrics"].items():
-        low, high = report["intervals"][name]
-        said = "-" if value is None else f"{value:.3f}  [{low:.3f}, {high:.3f}]"
-        lines.append(f"  {name:18} {said}")
-    return lines
