@@ -78,7 +78,7 @@ def benchmark(
     sample: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Only so many of each file, always the same: by a hash of the id."
+            min=1, help="So many of each file, always the same: by the hash of the id."
         ),
     ] = None,
     split: Annotated[str | None, typer.Option(help="The file of qrels/; test if none is said.")] = (
@@ -122,10 +122,8 @@ def benchmark(
     named: Any
     if follow_ups and beir is None:
         raise typer.BadParameter("it is for --beir", param_hint="--follow-ups")
-    if sample is not None and beir is not None and not follow_ups:
-        raise typer.BadParameter("with --beir it is for --follow-ups", param_hint="--sample")
-    if sample is not None and scorer == "baseline9":
-        raise typer.BadParameter("baseline9 reads whole halves", param_hint="--sample")
+    if sample is not None and (scorer == "baseline9" or (beir is not None and not follow_ups)):
+        raise typer.BadParameter("not for baseline9, nor --beir alone", param_hint="--sample")
     chosen: Any = {"side": side or "all", "limit": limit}
     if beir is not None and follow_ups:
         from eval.follow_ups import benchmark_follow_ups
