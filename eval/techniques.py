@@ -108,6 +108,11 @@ TECHNIQUES = (
         needs="chat",
     ),
     Technique(
+        "small-to-big", *_one("answer", "parent", 4_000, 0), "run",
+        "Passages cut small, `CRAG_SPLIT__MAX_TOKENS=64`; on, each is read with its section.",
+        needs="chat",
+    ),
+    Technique(
         "batched-verdicts", *_one("chat", "verdicts", "batched", "logprob"), "run",
         "Models that follow a schema; off, each passage is judged by one token.", needs="chat",
     ),

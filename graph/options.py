@@ -15,8 +15,8 @@ AT_MOST = ("rewrites", "chat_calls", "tokens", "deadline_s", "candidates", "keep
 AT_LEAST = ("upper", "lower", "min_confidence")
 SWITCHES = ("web", "clarify", "cache")
 """What the service has switched off stays off."""
-FREE = ("fusion", "exact", "collapse", "per_document", "mmr", "around", "strips", *SWITCHES,
-        "query_filters", "today")  # fmt: skip
+FREE = ("fusion", "exact", "collapse", "per_document", "per_source", "latest", "mmr", "around",
+        "parent", "strips", *SWITCHES, "query_filters", "today")  # fmt: skip
 
 
 def tightened(
@@ -58,6 +58,8 @@ def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) 
         keep=settings.rerank.keep,
         collapse=settings.rerank.collapse,
         per_document=settings.rerank.per_document,
+        per_source=settings.rerank.per_source,
+        latest=settings.rerank.latest,
         mmr=settings.rerank.mmr,
         upper=settings.grade.upper,
         lower=settings.grade.lower,
@@ -65,6 +67,7 @@ def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) 
         clarify=settings.answer.clarify,
         sentences=settings.answer.sentences,
         around=settings.answer.around,
+        parent=settings.answer.parent,
         query_filters=settings.query.filters,
         strips=settings.answer.strips,
         web=base.web,

@@ -40,6 +40,15 @@ class RerankSettings(Section):
         le=20,
         description="Candidates of one document that come first; None: all.",
     )
+    per_source: int | None = Field(
+        DEFAULTS.per_source,
+        ge=1,
+        le=50,
+        description="Candidates of one folder of a base that come first; None: all.",
+    )
+    latest: bool = Field(
+        DEFAULTS.latest, description="Versions of a document that another replaces: last."
+    )
     mmr: float = Field(
         DEFAULTS.mmr,
         ge=0,
@@ -98,6 +107,13 @@ class AnswerSettings(Section):
         le=4_000,
         description="Code points around a passage that a generator reads, too, in whole sentences.",
     )
+    parent: int = Field(
+        DEFAULTS.parent,
+        ge=0,
+        le=20_000,
+        description="Code points of a passage's section that a generator reads with it, at most.",
+    )
+    """For passages that are cut small, such as CRAG_SPLIT__MAX_TOKENS=64."""
     strips: bool = Field(
         DEFAULTS.strips, description="Chat models read graded strips, not whole passages."
     )

@@ -85,6 +85,8 @@ def _rerank(summary: Entry) -> Iterator[Line]:
         yield f"{summary['no_verdict']} passages got no verdict", STATUS_STYLE["fallback"]
     if summary.get("collapsed"):
         yield f"{summary['collapsed']} near duplicates, cited with what stands for them", ""
+    if summary.get("older"):
+        yield f"{summary['older']} of documents that a newer version replaces, after the others", ""
     if summary.get("moved"):
         yield f"{summary['moved']} moved, so that others come before the same again", ""
     yield from _top(summary)
@@ -139,6 +141,8 @@ def _generate(summary: Entry) -> Iterator[Line]:
     yield f"from {counted(summary.get('evidence', 0), 'passage')}{dropped}", ""
     if summary.get("around"):
         yield f"{summary['around']} of them with what stands around them", ""
+    if summary.get("sections"):
+        yield f"{summary['sections']} of them with the section that they are of", ""
     if summary.get("disagreement"):
         yield str(summary["disagreement"]), "yellow"
     if summary.get("older"):

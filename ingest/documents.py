@@ -1,8 +1,10 @@
 """What the index holds: documents, their chunks, and the ids that name them."""
 
 import hashlib
+import re
 import uuid
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Literal
 
 ID_SPACE = uuid.UUID("6f2a8b4e-0c0d-5c55-9e8f-3a1d5f7b9c21")
@@ -42,6 +44,21 @@ METADATA_KEYS = tuple("language version status effective supersedes owner tags t
 """`status` is current, superseded or draft; `effective` an ISO date; `tags` and `acl` are
 comma-separated, and chunks do not have `acl`; `trust` is low, or not there."""
 
+SECTION = "section"
+"""Metadata of a chunk: where the text under its heading starts and ends, as `120-940`; absent where
+that is the chunk itself."""
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_SPAN = re.compile(r"(\d{1,12})-(\d{1,12})", re.ASCII)
+
+
+def calendar_date(text: str) -> date | None:
+    """The day that YYYY-MM-DD names; None for any other text, and for a day that there is not."""
+    try:
+        return date.fromisoformat(text) if _DATE.fullmatch(text) else None
+    except ValueError:
+        return None
+
 
 @dataclass(frozen=True)
 class Chunk:
@@ -58,6 +75,12 @@ class Chunk:
     heading: str = ""
     page: int | None = None
     metadata: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def section(self) -> tuple[int, int]:
+        """Where the text under its heading starts and ends; the chunk itself where that is all."""
+        found = _SPAN.fullmatch(self.metadata.get(SECTION, ""))
+        return (int(found[1]), int(found[2])) if found else (self.start, self.end)
 
     @property
     def embedded_text(self) -> str:

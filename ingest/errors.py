@@ -70,7 +70,7 @@ class UnknownKnowledgeBase(NotFound):
 
 class LoadError(ServiceError):
     """`code` is one of: empty, encrypted, broken, too_large, no_text, unsupported,
-    invalid_acl."""
+    invalid_acl, invalid_metadata."""
 
     code = "broken"
 

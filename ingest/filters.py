@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ingest.documents import Chunk
+from ingest.documents import Chunk, calendar_date
 from ingest.errors import InvalidFilter
 
 FILTER_KEYS = ("document_id", "language", "version", "status")
@@ -12,7 +12,6 @@ RANGE_KEYS = ("effective", "version")
 """Dates as YYYY-MM-DD, and versions as whole numbers with dots between."""
 MAX_VALUES = 64
 
-DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 VERSION = re.compile(r"v?(\d{1,9}(?:\.\d{1,9}){0,5})", re.ASCII | re.IGNORECASE)
 
 
@@ -95,7 +94,8 @@ def _bound(key: str, value: object) -> str:
 def _place(key: str, value: str | None) -> tuple[int, ...] | None:
     """Where a value stands among others of its key; None where it cannot be read."""
     if key == "effective":
-        return tuple(map(int, value.split("-"))) if value and DATE.fullmatch(value) else None
+        day = calendar_date(value or "")
+        return (day.year, day.month, day.day) if day else None
     found = VERSION.fullmatch(value or "")
     if not found:
         return None

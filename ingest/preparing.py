@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from ingest.documents import Chunk, LoadedDocument, chunk_id, document_id
+from ingest.documents import SECTION, Chunk, LoadedDocument, chunk_id, document_id
 from ingest.ports import DocumentRecord
 from ingest.scope import EVERYONE, Scope
 from ingest.settings import SplitSettings
-from ingest.splitter import split
+from ingest.splitter import Passage, split
 
 STATUSES = ("current", "superseded", "draft")
 HIDDEN = "hidden_characters"
@@ -62,7 +62,7 @@ def prepared(
             title=loaded.title,
             heading=passage.heading,
             page=passage.page,
-            metadata={**of_chunks, "source": source},
+            metadata={**of_chunks, "source": source, **_section(passage)},
         )
         for ordinal, passage in enumerate(passages)
     ]
@@ -79,6 +79,13 @@ def prepared(
         metadata=metadata,
     )
     return Prepared(record, loaded.text, chunks, acl)
+
+
+def _section(passage: Passage) -> dict[str, str]:
+    """Where its section is more than itself."""
+    start, end = passage.section
+    whole = (start, end) == (passage.start, passage.end)
+    return {} if whole else {SECTION: f"{start}-{end}"}
 
 
 def with_acl(document: Prepared, known: DocumentRecord | None) -> Prepared:

@@ -17,12 +17,16 @@ _SMALL_SECTION = 40
 
 @dataclass(frozen=True)
 class Passage:
-    """`document.text[start:end]`, without white space at its ends; offsets in code points."""
+    """`document.text[start:end]`, without white space at its ends; offsets in code points.
+
+    `section` are the ends of the text under its heading, up to the next one that parts passages.
+    """
 
     start: int
     end: int
     heading: str
     page: int | None
+    section: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,10 @@ class _Part:
     @property
     def tokens(self) -> int:
         return total(self.pieces)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.pieces[0].start, self.pieces[-1].end
 
 
 def split(
@@ -58,7 +66,7 @@ def split(
     by_section = groupby(pieces, key=lambda piece: piece.section)
     parts = [_part(found[number], list(group)) for number, group in by_section]
     return [
-        Passage(packed[0].start, packed[-1].end, heading_path(document, part.path), page)
+        Passage(packed[0].start, packed[-1].end, heading_path(document, part.path), page, part.span)
         for part in _joined(parts, max_tokens // 2)
         for page, packed in _packed(part.pieces, max_tokens, overlap_tokens)
     ]

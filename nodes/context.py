@@ -27,6 +27,10 @@ class Context(BaseModel):
     per_document: int | None = Field(
         None, ge=1, le=20, description="Candidates of one document that come first; None: all."
     )
+    per_source: int | None = Field(
+        None, ge=1, le=50, description="Candidates of one folder that come first; None: all."
+    )
+    latest: bool = Field(True, description="Versions of a document that another replaces: last.")
     mmr: float = Field(
         1.0, ge=0, le=1, description="Weight of relevance against being new; 1: relevance alone."
     )
@@ -50,6 +54,12 @@ class Context(BaseModel):
     strips: bool = Field(True, description="Chat models read graded strips, not whole passages.")
     around: int = Field(
         0, ge=0, le=4_000, description="Code points around a passage that a generator reads, too."
+    )
+    parent: int = Field(
+        0,
+        ge=0,
+        le=20_000,
+        description="Code points of a passage's section that a generator reads, at most; 0: none.",
     )
     web: bool = Field(False, description="Search the web when the base has no answer.")
     rewrites: int = Field(3, ge=0, le=3, description="Loops of rewriting, at most.")

@@ -1,16 +1,22 @@
-"""Other passages instead of the same again: near duplicates collapsed, few of one document, MMR."""
+"""Other passages instead of the same again: near duplicates collapsed, few of one document or
+folder, MMR; and of several versions of a document the newest."""
 
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 
 from ingest.documents import Candidate
+from nodes.versions import replaced
 from nodes.words import content_words
 
 POOL = 30
 """Candidates that MMR orders; the others stay behind them."""
+
+WEB = "/web"
+"""No name of a folder."""
 
 WORD = re.compile(r"\w+")
 
@@ -22,24 +28,38 @@ class Diversified:
     candidates: list[Candidate]
     copies: dict[str, list[Candidate]] = field(default_factory=dict)
     moved: int = 0
+    older: int = 0
 
 
 def diversified(
-    candidates: Sequence[Candidate], *, collapse: bool, per_document: int | None, mmr: float
+    candidates: Sequence[Candidate],
+    *,
+    collapse: bool,
+    per_document: int | None,
+    mmr: float,
+    per_source: int | None = None,
+    newest_on: date | None = None,
 ) -> Diversified:
-    """`per_document` candidates of each document come first, the others after all of those; `mmr`
-    is the weight of relevance in [0, 1], 1 for the order as it is."""
+    """`per_document` candidates of each document come first, the others after all of those, and
+    so `per_source` of each folder; `mmr` is the weight of relevance in [0, 1], 1 for the order as
+    it is. With `newest_on` those of a document that another candidate's replaces by that day come
+    last."""
     first, copies = _collapsed(candidates) if collapse else (list(candidates), {})
     order = first
     if per_document is not None:
-        order = _few_of_each(order, per_document)
+        order = _few_of_each(order, per_document, lambda c: c.chunk.document_id)
+    if per_source is not None:
+        order = _few_of_each(order, per_source, _folder)
     if mmr < 1 and order:
         pool, rest = order[:POOL], order[POOL:]
         texts = [_terms(c.chunk.text) for c in pool]
         similarity = [[_cosine(one, other) for other in texts] for one in texts]
         order = [pool[i] for i in marginal([_relevance(c) for c in pool], similarity, mmr)] + rest
     moved = sum(a is not b for a, b in zip(first, order, strict=True))
-    return Diversified(order, copies, moved)
+    old = replaced(order, newest_on) if newest_on else set()
+    older = [c for c in order if c.chunk.document_id in old]
+    order = [c for c in order if c.chunk.document_id not in old] + older
+    return Diversified(order, copies, moved, len(older))
 
 
 def marginal(
@@ -84,13 +104,23 @@ def _collapsed(
     return kept, copies
 
 
-def _few_of_each(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
+def _folder(candidate: Candidate) -> str:
+    """The first folder of its path in the base; the web is one source."""
+    if candidate.url:
+        return WEB
+    folder, slash, _ = candidate.chunk.metadata.get("source", "").partition("/")
+    return folder if slash else ""
+
+
+def _few_of_each(
+    candidates: Sequence[Candidate], most: int, of: Callable[[Candidate], str]
+) -> list[Candidate]:
     seen: Counter[str] = Counter()
     first: list[Candidate] = []
     later: list[Candidate] = []
     for candidate in candidates:
-        seen[candidate.chunk.document_id] += 1
-        (first if seen[candidate.chunk.document_id] <= most else later).append(candidate)
+        seen[of(candidate)] += 1
+        (first if seen[of(candidate)] <= most else later).append(candidate)
     return first + later
 
 

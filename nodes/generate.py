@@ -47,7 +47,7 @@ async def generate(
     context = runtime.context or DEFAULTS
     documents: Texts = {}
     unread: list[Degraded] = []
-    if context.around and texts is not None:
+    if (context.around or context.parent) and texts is not None:
         documents, unread = await or_fallback(
             read_around(texts, context.scope, state.knowledge_base, state.evidence),
             {},
@@ -81,7 +81,7 @@ async def generate(
                 "kept": sum(read.kept for read in written.read),
                 "dropped": sum(read.dropped for read in written.read),
             },
-            "around": sum(read.wider for read in written.read),
+            "sections" if context.parent else "around": sum(read.wider for read in written.read),
             "without": [one.sentence for one in state.rejected],
             "disagreement": disagreement,
             "older": sum(settled.older for settled in written.settled),
@@ -101,7 +101,7 @@ async def _written(
             continue
         read = refined(evidence) if context.strips else Refined(evidence)
         if documents:
-            wider = widened(read.evidence, documents, context.around)
+            wider = widened(read.evidence, documents, context.around, parent=context.parent)
             grown = sum(a is not b for a, b in zip(read.evidence, wider, strict=True))
             read = replace(read, evidence=wider, wider=grown)
         kept = [sentence for sentence in state.kept if not parts or part in sentence.parts]

@@ -1,5 +1,7 @@
 """Orders the candidates by the original question: a rewrite may have dropped a constraint."""
 
+from datetime import date
+
 from langgraph.runtime import Runtime
 
 from ingest.documents import Candidate
@@ -21,7 +23,7 @@ async def rerank(state: State, runtime: Runtime[Context], *, reranker: Reranker)
     )
     context = runtime.context or DEFAULTS
     varied, more_faults = await or_fallback(
-        _diversified(ordered, context),
+        _diversified(ordered, context, newest_on=_newest_on(state, context)),
         Diversified(ordered),
         node="rerank",
         fallback="order of the reranker",
@@ -44,16 +46,35 @@ async def rerank(state: State, runtime: Runtime[Context], *, reranker: Reranker)
     }
 
 
-async def _diversified(ordered: list[Candidate], context: Context) -> Diversified:
+def _newest_on(state: State, context: Context) -> date | None:
+    """The day of the run where the newest versions come first; None where the question or a filter
+    speaks of what was before, and in the widened loop, which drops what nobody asked for."""
+    wanted = context.latest and state.derived_filters.conditions and not state.wide
+    return context.day(state.started_at) if wanted else None
+
+
+async def _diversified(
+    ordered: list[Candidate], context: Context, *, newest_on: date | None
+) -> Diversified:
     return diversified(
-        ordered, collapse=context.collapse, per_document=context.per_document, mmr=context.mmr
+        ordered,
+        collapse=context.collapse,
+        per_document=context.per_document,
+        mmr=context.mmr,
+        per_source=context.per_source,
+        newest_on=newest_on,
     )
 
 
 def _counted(varied: Diversified, no_verdict: int) -> dict[str, int]:
     """What was changed and what the reranker could not read, where there was anything."""
     collapsed = sum(len(copies) for copies in varied.copies.values())
-    said = {"collapsed": collapsed, "moved": varied.moved, "no_verdict": no_verdict}
+    said = {
+        "collapsed": collapsed,
+        "moved": varied.moved,
+        "older": varied.older,
+        "no_verdict": no_verdict,
+    }
     return {name: n for name, n in said.items() if n}
 
 

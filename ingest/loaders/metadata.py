@@ -3,17 +3,22 @@
 import re
 from collections.abc import Mapping
 
-from ingest.documents import METADATA_KEYS
+from ingest.documents import METADATA_KEYS, calendar_date
+from ingest.errors import LoadError
 from ingest.loaders.normalise import one_line
 
 _ALIASES = {"lang": "language", "keywords": "tags"}
 _STATUSES = ("current", "superseded", "draft")
-_ISO_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
+_ISO_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)", re.ASCII)
 _MAX_VALUE = 500
 
 
 def known_metadata(declared: Mapping[str, object]) -> dict[str, str]:
-    """The values of `METADATA_KEYS`. A value that breaks the contract of its key is dropped."""
+    """The values of `METADATA_KEYS`. A value that breaks the contract of its key is dropped.
+
+    Raises LoadError for a date that there is not: a document would else take part in no range and
+    never be the newer of two versions, and nobody would know.
+    """
     found: dict[str, str] = {}
     for name, value in declared.items():
         key = str(name).strip().lower()
@@ -40,9 +45,21 @@ def _scalar(key: str, value: object) -> str:
     if key == "trust":
         return "low" if text.lower() == "low" else ""
     if key == "effective":
-        match = _ISO_DATE.match(text)
-        return "{}-{:0>2}-{:0>2}".format(*match.groups()) if match else ""
+        return _date(key, text)
     return text
+
+
+def _date(key: str, text: str) -> str:
+    """As YYYY-MM-DD. Words such as "soon" name none; what has a digit is meant as one."""
+    match = _ISO_DATE.match(text)
+    iso = "{}-{:0>2}-{:0>2}".format(*match.groups()) if match else text
+    if calendar_date(iso) is not None:
+        return iso
+    if any(char.isdigit() for char in text):
+        raise LoadError(
+            f"Its {key} {text[:40]!r} is no date: write YYYY-MM-DD.", code="invalid_metadata"
+        )
+    return ""
 
 
 def _acl(value: object) -> str:

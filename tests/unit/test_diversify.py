@@ -75,6 +75,27 @@ def test_one_of_each_document_comes_first() -> None:
     assert made.moved == 3
 
 
+def test_one_of_each_folder_comes_first() -> None:
+    sources = ["hr/a.md", "hr/b/c.md", "top.md", "it/a.md", "other.md"]
+    found = [with_metadata(a_candidate(s, f"Passage {s}."), source=s) for s in sources]
+    found.append(a_candidate("w", "Passage w.", url="https://example.org/a"))
+    made = diversified(found, collapse=False, per_document=None, per_source=1, mmr=1.0)
+    assert [c.chunk.chunk_id for c in made.candidates] == [
+        "hr/a.md", "top.md", "it/a.md", "w", "hr/b/c.md", "other.md",
+    ]  # fmt: skip
+    assert made.moved == 5
+
+
+async def test_the_option_and_the_trace_of_a_budget_of_each_folder() -> None:
+    found = [with_metadata(a_candidate(n), source=f"{n[0]}/{n}.md") for n in ("a1", "a2", "b1")]
+    state = await run(
+        ports(index=FakeIndex(found), grader=FakeGrader({})), per_source=1, rewrites=0
+    )
+    assert [c.chunk.chunk_id for c in state.candidates] == ["a1", "b1", "a2"]
+    (summary,) = [entry.summary for entry in state.trace if entry.node == "rerank"]
+    assert summary["moved"] == 2
+
+
 def test_switched_off_nothing_changes() -> None:
     found = [a_candidate("a", TEXT), a_candidate("b", TEXT)]
     made = diversified(found, collapse=False, per_document=None, mmr=1.0)

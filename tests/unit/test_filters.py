@@ -96,6 +96,7 @@ def test_a_range_holds_both_its_ends(
     [
         ("effective", {}),
         ("effective", {"from": "yesterday"}),
+        ("effective", {"from": "2025-02-29"}),
         ("effective", {"from": ["2024-01-01"]}),
         ("effective", {"$gte": "2024-01-01"}),
         ("effective", {"from": None}),

@@ -133,6 +133,26 @@ def test_front_matter_becomes_metadata_and_leaves_the_text() -> None:
     }
 
 
+@pytest.mark.parametrize("date", ["2026-13-45", "2025-02-29", "0000-01-01", "01.03.2026", "2026"])
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("a.md", "---\neffective: {}\n---\nText."),
+        ("a.html", "<meta name=effective content={}>Text."),
+    ],
+)
+def test_a_date_that_there_is_not_is_an_error_of_its_document(
+    name: str, source: str, date: str
+) -> None:
+    with pytest.raises(LoadError, match=f"Its effective '{date}' is no date") as refused:
+        loaded(name, source.format(date))
+    assert refused.value.code == "invalid_metadata"
+
+
+def test_words_for_a_date_declare_none() -> None:
+    assert "effective" not in loaded("a.md", "---\neffective: soon\n---\nText.").metadata
+
+
 @pytest.mark.parametrize("matter", ["a: [", "a: b: c", "[" * 5000, "- x", "a: &a [*a]"])
 def test_broken_front_matter_declares_nothing(matter: str) -> None:
     document = loaded("a.md", f"---\n{matter}\n---\nText.")

@@ -72,6 +72,49 @@ def test_offsets_are_those_of_the_document(text: str, one: int, other: int, arou
     assert chunk.start >= start - around and chunk.end <= end + around
 
 
+TWO = "A one. A two.\n\nB one. B two. B three. B four.\n\nC one."
+SECTION = (TWO.index("B one"), TWO.index("\n\nC"))
+
+
+def in_section(text: str) -> Evidence:
+    start = TWO.index(text, SECTION[0])
+    made = passage(start, start + len(text), TWO)
+    chunk = replace(made.chunk, metadata={"section": "{}-{}".format(*SECTION)})
+    return evidence(replace(made, chunk=chunk))
+
+
+def read_with(parent: int, *passages: Evidence) -> list[str]:
+    found = widened(list(passages), {("doc-a", "r1"): TWO}, 0, parent=parent)
+    return [one.candidate.chunk.text for one in found]
+
+
+def test_a_passage_comes_with_its_section_and_no_other() -> None:
+    assert read_with(500, in_section("B two.")) == ["B one. B two. B three. B four."]
+    assert read_with(0, in_section("B two.")) == ["B two."]
+    assert read_with(500, evidence(passage(0, 6, TWO))) == ["A one."]  # nothing known of a section
+
+
+def test_of_a_long_section_whole_sentences_near_the_passage_come() -> None:
+    assert read_with(21, in_section("B two.")) == ["B one. B two."]
+    assert read_with(22, in_section("B four.")) == ["B three. B four."]
+
+
+def test_a_section_is_read_once() -> None:
+    whole = "B one. B two. B three. B four."
+    assert read_with(500, in_section("B two."), in_section("B four.")) == [whole, "B four."]
+
+
+@given(st.integers(0, 29), st.integers(1, 12), st.integers(0, 60))
+def test_a_section_is_never_left_and_the_passage_never_cut(
+    start: int, length: int, parent: int
+) -> None:
+    text = TWO[SECTION[0] :][start : start + length].partition("\n")[0]
+    if text:
+        (read,) = read_with(parent, in_section(text))
+        assert text in read and read in TWO[SECTION[0] : SECTION[1]]
+        assert len(read) <= max(parent, len(text))
+
+
 class Reading(QuotingGenerator):
     read: list[str]
 
@@ -80,11 +123,11 @@ class Reading(QuotingGenerator):
         return await super().generate(question, evidence, **more)
 
 
-async def answered(index: FakeIndex, around: int) -> tuple[State, list[str]]:
+async def answered(index: FakeIndex, around: int, parent: int = 0) -> tuple[State, list[str]]:
     generator = Reading()
     grader = FakeGrader(lambda found: GradedPassages([Grade("correct", 0.9) for _ in found]))
     services = ports(index=index, grader=grader, generator=generator)
-    return await run(services, around=around), generator.read
+    return await run(services, around=around, parent=parent), generator.read
 
 
 def an_index() -> FakeIndex:
@@ -103,8 +146,20 @@ async def test_a_generator_reads_them_where_the_option_says_so() -> None:
     assert (await answered(an_index(), 0))[1] == ["Three is asked for."]
 
 
+async def test_small_passages_are_answered_from_their_section() -> None:
+    small = passage()
+    section = {"section": f"0-{len(TEXT)}"}
+    index = FakeIndex([replace(small, chunk=replace(small.chunk, metadata=section))])
+    index.texts = {("doc-a", "r1"): TEXT}
+    state, read = await answered(index, 0, parent=2_000)
+    assert read == [TEXT]
+    (summary,) = [entry.summary for entry in state.trace if entry.node == "generate"]
+    assert summary["sections"] == 1 and state.outcome == "answered"
+
+
+@pytest.mark.parametrize(("around", "parent"), [(200, 0), (0, 2_000)])
 async def test_where_the_document_cannot_be_read_the_passage_is_read_alone(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, around: int, parent: int
 ) -> None:
     index = an_index()
     whole, calls = index.text, []
@@ -116,7 +171,7 @@ async def test_where_the_document_cannot_be_read_the_passage_is_read_alone(
         return await whole(*where)
 
     monkeypatch.setattr(index, "text", broken)
-    state, read = await answered(index, 200)
+    state, read = await answered(index, around, parent)
     assert read == ["Three is asked for."]
     assert kinds(state) == [("generate", "dependency_down")]
     assert state.degraded[0].fallback == "passages alone"

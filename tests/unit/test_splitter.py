@@ -32,6 +32,15 @@ def sentences(count: int, first: int = 0) -> str:
     return " ".join(f"Sentence number {n} has six words." for n in range(first, first + count))
 
 
+def test_each_passage_knows_its_section() -> None:
+    document = markdown("# Title\n\nIntro.\n\n## A\n\n" + sentences(8) + "\n\n## B\n\nEnd.")
+    passages = split(document, count_words, max_tokens=24, overlap_tokens=0)
+    of_a = [passage for passage in passages if passage.heading == "A"]
+    assert len(of_a) > 1
+    assert {document.text[slice(*passage.section)] for passage in of_a} == {sentences(8)}
+    assert all(p.section[0] <= p.start < p.end <= p.section[1] for p in passages)
+
+
 def test_sections_are_not_mixed_and_know_their_path() -> None:
     document = markdown("# Title\n\nIntro.\n\n## A\n\nOne.\n\n### B\n\n" + sentences(20))
     passages = split(document, count_words)
@@ -121,7 +130,7 @@ def test_an_empty_document_has_no_passages() -> None:
 
 def test_a_document_without_blocks_is_one_paragraph() -> None:
     document = LoadedDocument("Plain text.", "T", "text/plain", [])
-    assert split(document, count_words) == [Passage(0, 11, "", None)]
+    assert split(document, count_words) == [Passage(0, 11, "", None, (0, 11))]
 
 
 KINDS: list[BlockKind] = ["heading", "paragraph", "list_item", "table_row", "code"]
