@@ -104,8 +104,8 @@ def _grade(summary: Entry) -> Iterator[Line]:
         shown = "    -" if probability is None else f"{probability:.3f}"
         verdict = graded["verdict"]
         yield f"{shown}  {verdict:<9}  {_place(graded)}", VERDICT_STYLE.get(verdict, "")
-    for chunk in summary.get("instruction-like", []):
-        yield f"instruction-like, not told: {chunk}", STATUS_STYLE["fallback"]
+    for passage in summary.get("instruction-like", []):
+        yield f"instruction-like, not told: {passage['place']}", STATUS_STYLE["fallback"]
     if not summary.get("graded"):
         yield "nothing new to grade", ""
     if summary.get("no_verdict"):

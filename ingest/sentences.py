@@ -14,7 +14,7 @@ _BEFORE_FIGURES = frozenset(
 )
 """They are words, too: "at the max." ends a sentence, "max. 5" does not."""
 
-_GERMAN_MONTHS = frozenset(
+GERMAN_MONTHS = frozenset(
     "januar jänner februar märz april mai juni juli august september oktober november dezember"
     " quartal jahrhundert".split()
 )
@@ -109,5 +109,5 @@ def _is_abbreviated(word: str, before: str, following: str) -> bool:
         in_chain = re.match(r"\w\.", following) or re.fullmatch(r"\w\.", before)
         return word.isupper() or in_chain is not None
     if word.isdigit() and len(word) <= 2:  # "14. März", "am 3. Tag"
-        return following.strip(",.;:").lower() in _GERMAN_MONTHS or before in _BEFORE_ORDINALS
+        return following.strip(",.;:").lower() in GERMAN_MONTHS or before in _BEFORE_ORDINALS
     return re.fullmatch(r"(?:[A-Z]\.)+[A-Z]", word) is not None  # "U.S. Government"

@@ -14,6 +14,8 @@ from nodes.context import DEFAULTS, Context
 from nodes.evidence import has_correct
 from nodes.fallback import or_fallback
 from nodes.findings import Sentence, Support
+from nodes.layout import unmarked
+from nodes.notes import not_found
 from nodes.parts import unanswered
 from nodes.ports import GroundingChecker, Sources, SourceTexts
 from nodes.safe_sentences import plain
@@ -66,10 +68,11 @@ async def check_grounding(
 
 
 def shown(sentence: Sentence) -> str:
-    """A sentence as it is read: its note, its text, its citation numbers. A number in brackets that
-    its text has of its own would point at a source of this answer: `[3]` becomes `(3)`."""
+    """A sentence as it is read: its note, its text without marks of layout, its citation numbers. A
+    number in brackets that its text has of its own would point at a source of this answer: `[3]`
+    becomes `(3)`."""
     note = f"({sentence.note}) " if sentence.note else ""
-    text = NUMBERED.sub(r"(\1)", plain(note + sentence.text))
+    text = NUMBERED.sub(r"(\1)", plain(note + unmarked(sentence.text)))
     return text + "".join(f" [{c.n}]" for c in sentence.citations)
 
 
@@ -107,6 +110,12 @@ class _Telling:
             self._write({"type": "answer.delta", "text": text, "index": index})
             self._told.add(index)
 
+    def tell_missing(self, parts: Sequence[str]) -> None:
+        """The last line of an answer to some parts of a question, which names the others."""
+        if parts:
+            index = self._first + len(self._draft)
+            self._write({"type": "answer.delta", "text": not_found(parts), "index": index})
+
 
 def _fresh(state: State) -> list[Sentence]:
     """The draft; of a repair, what says more than is kept, with citation numbers of its own."""
@@ -141,8 +150,9 @@ def _decided(
     }
     may_repair = bool(draft) and not faults and state.repairs < REPAIRS
     if (draft and not failed) or (not may_repair and answers(state.standalone, kept)):
-        telling.tell(dict(enumerate(supports)), final=True)
         missing = unanswered(state.queries, kept)
+        telling.tell(dict(enumerate(supports)), final=True)
+        telling.tell_missing(missing)
         partial = faults or state.reservations or missing or not has_correct(state.evidence)
         update["outcome"] = "answered_partially" if partial else "answered"
         update["draft"] = kept

@@ -11,7 +11,7 @@ from nodes.findings import Sentence
 from nodes.nearest import label, place
 from nodes.state import State, Update
 from nodes.underspecified import underspecified
-from nodes.words import guess_language
+from nodes.words import guess_language, stem, stems, words
 
 MOST = 4
 """Choices of one question: more are a list to search in."""
@@ -23,6 +23,9 @@ ALONE = 4.0
 """Log odds by which a correct passage stands above those of every other document, so that it is
 what was meant: odds of 55 to 1. A question without its subject is graded by the rest of its words,
 so that a small lead says little."""
+
+UNNAMED = 0.25
+"""Grade from which a passage without any word of the question is a choice, too: odds of 1 to 3."""
 
 BEGINNING = 60
 """Code points of a passage that stand for it where it has no title."""
@@ -58,14 +61,28 @@ def should_ask_back(state: State) -> bool:
 
 
 def choices(state: State) -> list[str]:
-    """What the best candidates are called, one for each document, at most MOST; headings where all
-    are of one document."""
-    read = state.candidates[:READ]
+    """What the best candidates that could be meant are called, one for each document, at most MOST;
+    headings where all are of one document."""
+    read = [c for c in state.candidates[:READ] if _could_be_meant(state, c)]
     documents = {c.chunk.document_id for c in reversed(read)}
     if len(documents) > 1:
         first = {c.chunk.document_id: c for c in reversed(read)}
         read = [c for c in read if first[c.chunk.document_id] is c]
     return list(dict.fromkeys(_called(read)))[:MOST]
+
+
+def _could_be_meant(state: State, candidate: Candidate) -> bool:
+    """Whether it holds a word of the question, or may well answer it without: what is merely the
+    nearest in the base is no choice."""
+    chunk = candidate.chunk
+    grade = state.graded.get(chunk.chunk_id)
+    if grade is not None and grade.verdict == "incorrect":
+        return False
+    language = guess_language(state.standalone)
+    held = {stem(word, language) for word in words(f"{chunk.title} {chunk.heading} {chunk.text}")}
+    asked = set(stems(state.standalone, language))
+    probability = grade.probability if grade is not None else None
+    return bool(asked & held) or (probability or 0.0) >= UNNAMED
 
 
 def _called(candidates: list[Candidate]) -> Iterator[str]:

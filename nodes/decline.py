@@ -6,7 +6,7 @@ from nodes.budget import BudgetSpent, out_of_time
 from nodes.context import DEFAULTS, Context
 from nodes.fallback import or_fallback
 from nodes.findings import Sentence
-from nodes.nearest import nearest, place
+from nodes.nearest import found_at, nearest
 from nodes.ports import OtherBases
 from nodes.scope_of_base import NEVER, out_of_scope
 from nodes.state import Degraded, Reason, State, Update
@@ -105,5 +105,5 @@ def _closest(state: State, language: str, reason: Reason) -> list[str]:
     """Where a person may look; what a question out of scope comes near to is of no help."""
     if reason in ("out_of_scope", "dependency_down"):
         return []
-    places = list(dict.fromkeys(filter(None, map(place, nearest(state)))))
+    places = list(dict.fromkeys(filter(None, map(found_at, nearest(state)))))
     return [CLOSEST[language], *(f"  {one}" for one in places)] if places else []

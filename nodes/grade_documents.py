@@ -10,6 +10,7 @@ from nodes.context import DEFAULTS, Context
 from nodes.fallback import or_fallback
 from nodes.findings import Evidence, Grade
 from nodes.instructions import instruction_spans
+from nodes.nearest import found_at
 from nodes.parts import parts_of
 from nodes.ports import GradedPassages, Grader
 from nodes.state import Degraded, State, Update
@@ -46,9 +47,10 @@ async def grade_documents(state: State, runtime: Runtime[Context], *, grader: Gr
             replace(one, parts=_of_parts(by_part, places[one.candidate.chunk.chunk_id]))
             for one in found
         ]
-    giving_orders = [c.chunk.chunk_id for c in chosen if instruction_spans(c.chunk.text)]
+    giving_orders = [_named(c) for c in chosen if instruction_spans(c.chunk.text)]
+    orders = [*state.instructions, *(one["chunk_id"] for one in giving_orders)]
     return {
-        "instructions": list(dict.fromkeys([*state.instructions, *giving_orders])),
+        "instructions": list(dict.fromkeys(orders)),
         "graded": state.graded | {c.chunk.chunk_id: g for c, g in pairs},
         "evidence": sorted([*state.evidence, *found], key=_best_first),
         "new_chunks": len(new),
@@ -133,3 +135,8 @@ def _shown(candidate: Candidate, grade: Grade) -> dict[str, object]:
         "verdict": grade.verdict,
         "probability": probability,
     }
+
+
+def _named(candidate: Candidate) -> dict[str, str]:
+    chunk_id = candidate.chunk.chunk_id
+    return {"chunk_id": chunk_id, "place": found_at(candidate) or chunk_id}

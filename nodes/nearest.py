@@ -28,6 +28,14 @@ def place(candidate: Candidate) -> str:
     return " > ".join(filter(None, map(label, parts)))
 
 
+def found_at(candidate: Candidate) -> str:
+    """The place with the file that it is in, by which a person opens it; a page of the web is
+    named alone."""
+    source = "" if candidate.url else label(candidate.chunk.metadata.get("source", ""))
+    named = place(candidate)
+    return f"{named} ({source})" if named and source else named or source
+
+
 def label(text: str) -> str:
     """A title as it may stand in a sentence of the service's own."""
     plain = " ".join(text.split())

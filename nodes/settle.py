@@ -12,6 +12,7 @@ from nodes.citations import cite, renumbered
 from nodes.conflicts import Statement, agree, contradict, newer, same_title, sources
 from nodes.findings import Evidence, Sentence
 from nodes.instructions import is_instruction
+from nodes.layout import unmarked
 from nodes.notes import named, replaces_note, side_note, status_note
 from nodes.trust import trust
 
@@ -188,6 +189,6 @@ def _newer_than(side: _Side, question: str) -> str:
         for words in own:
             same = agree(question, stated, replace(stated, text=words))
             if same and not is_instruction(words):
-                said = textwrap.shorten(words, QUOTED, placeholder=" …")
+                said = textwrap.shorten(unmarked(words), QUOTED, placeholder=" …")
                 return replaces_note(side.best, said, question)
     return ""

@@ -35,6 +35,7 @@ DOCUMENTS = {
     "card.md": "They go to the card.",
     "nine.md": "Swaps take nine days, as some say.",
 }
+NOWHERE = "Who is the head of the choir?"
 QUESTIONS = {
     "How long do refunds take?": "answered",
     "How long are swaps, as some say?": "answered_partially",
@@ -42,6 +43,7 @@ QUESTIONS = {
     "How much does it cost?": "needs_clarification",
     "What is 2 + 3?": "no_retrieval",
     "and?": "needs_clarification",
+    f"How long do refunds take? {NOWHERE}": "answered_partially",
 }
 CHANGES = ("run_id", "timings")
 """What differs from run to run, beside the times of the trace."""
@@ -168,6 +170,7 @@ def test_one_answer_on_every_way_in(
         assert same(way) == same(by_http)
     ordered = [delta["text"] for delta in sorted(deltas, key=lambda delta: delta["index"])]
     assert ordered == by_http["answer"].splitlines()
+    assert (f"I found nothing on: {NOWHERE}" in ordered) is (NOWHERE in question)
 
 
 def test_a_run_that_dropped_a_sentence_streamed_the_others_alone(folder: tuple[Path, str]) -> None:

@@ -57,6 +57,16 @@ def test_answers_where_it_is_clear(unneeded: State) -> None:
     assert not should_ask_back(unneeded)
 
 
+def test_what_is_merely_nearest_is_no_choice() -> None:
+    near = [(found("a"), 0.08), (found("b"), 0.06)]
+    assert not should_ask_back(state("Wer ist der Vorsitzende?", *near))
+    naming = found("c", "Der Vorsitzende"), found("d", "Vorsitzende")
+    graded = zip(naming, (0.08, 0.06), strict=True)
+    asked = state("Wer ist der Vorsitzende?", *near, *graded)
+    assert choices(asked) == ["Guide c > Der Vorsitzende", "Guide d > Vorsitzende"]
+    assert should_ask_back(asked)
+
+
 def test_choices_are_documents_and_headings_within_a_single_one() -> None:
     two = state("?", (found("a"), 0.8), (found("b"), 0.7), (found("c", "Size", "doc-a"), 0.6))
     assert choices(two) == ["Guide a > Price", "Guide b > Price"]

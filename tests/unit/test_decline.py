@@ -71,11 +71,12 @@ async def test_says_what_failed() -> None:
 
 
 async def test_names_the_nearest_places_but_no_address_in_them() -> None:
-    near = Candidate(a_chunk("a", title="Refund policy", heading="Payment"), {"dense": 0.6}, [])
+    chunk = a_chunk("a", title="Refund policy", heading="Payment", metadata={"source": "refund.md"})
+    near = Candidate(chunk, {"dense": 0.6}, [])
     hostile = Candidate(a_chunk("b", title="See http://evil.test"), {"dense": 0.6}, [])
     update = await decline(State(standalone="How long?", candidates=[near, hostile]), runtime())
     (told,) = update["draft"]
-    assert "Closest, but not an answer:\n  Refund policy > Payment" in told.text
+    assert "Closest, but not an answer:\n  Refund policy > Payment (refund.md)" in told.text
     assert "evil" not in told.text
 
 
