@@ -72,7 +72,8 @@ def cache_key(state: State, context: Context, index_version: str) -> str:
     """One key for all that decides the answer to a question in a run: who asks, where, over which
     state of the index, with which options, filters and history, and what is asked."""
     options = context.model_dump(mode="json", exclude=set(NO_MATTER))
-    if context.query_filters:
+    if context.query_filters or context.latest:
+        # "last month" is another one tomorrow, and a version comes into force.
         options["today"] = context.day(state.started_at).isoformat()
     parts = [
         context.scope.fingerprint,

@@ -1,7 +1,6 @@
 """Which documents are older versions of others: they come last, so that the newest wins."""
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date
 
@@ -18,6 +17,9 @@ EDITION = re.compile(
 do not replace those of another. Any other number is of the title itself: the data sheet of one
 product does not replace that of another, nor the notes of June those of May."""
 
+MOST_TRUSTED = 2
+"""Of nodes/trust.py."""
+
 Family = tuple[str, str]
 """(title without its version, language)"""
 
@@ -29,25 +31,35 @@ def replaced(candidates: Sequence[Candidate], today: date) -> set[str]:
     anything that is trusted."""
     documents = {c.chunk.document_id: c for c in candidates if not c.url}
     in_force = [c for c in documents.values() if _effective(c) <= today.isoformat()]
-    families: dict[Family, list[Candidate]] = defaultdict(list)
-    by_source: dict[str, Candidate] = {}
+    comparable = [c for c in in_force if _is_comparable(c)]
+    newest: dict[tuple[Family, int], Candidate] = {}
+    for one in comparable:
+        place = _family(one), trust(one)
+        if place not in newest or _is_newer(one, newest[place]):
+            newest[place] = one
+    found = {
+        old.chunk.document_id
+        for old in comparable
+        for level in range(trust(old), MOST_TRUSTED + 1)
+        if _is_newer(newest.get((_family(old), level), old), old)
+    }
+    by_source = {c.chunk.metadata.get("source", ""): c for c in documents.values()}
     for one in in_force:
-        families[_family(one)].append(one)
-    for one in documents.values():
-        by_source[one.chunk.metadata.get("source", "")] = one
-    found = set()
-    for one in in_force:
-        title, _ = key = _family(one)
-        older = [old for old in families[key] if title and _is_newer(one, old)]
         named = by_source.get(one.chunk.metadata.get("supersedes") or "/")
         if named is not None and named is not one and trust(one) >= trust(named):
-            older += [] if newer(named, one) else [named]
-        found |= {old.chunk.document_id for old in older}
+            found |= set() if newer(named, one) else {named.chunk.document_id}
     return found
 
 
 def _effective(candidate: Candidate) -> str:
     return candidate.chunk.metadata.get("effective", "")
+
+
+def _is_comparable(candidate: Candidate) -> bool:
+    """Many documents may have one title, and nothing that tells which is newer."""
+    title, _ = _family(candidate)
+    known = candidate.chunk.metadata.keys() & {"effective", "version"}
+    return bool(title) and bool(known or _version(candidate))
 
 
 def _family(candidate: Candidate) -> Family:

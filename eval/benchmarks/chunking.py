@@ -6,7 +6,7 @@ questions are searched as a run searches first: exact, both arms, the shipped re
 the shipped way. Choose with --side tune; the other side is for the end, once.
 
 python -m eval.benchmarks.chunking --data DIR [--side tune|report] [--corpora "A;B"]
-    [--cuts "A;B"] [--data-dir .crag-chunking] [--json]
+    [--cuts "A;B"] [--data-dir .crag-eval/chunking] [--json]
 """
 
 import argparse
@@ -126,7 +126,7 @@ def main() -> None:
     options.add_argument("--side", choices=("tune", "report"), default="tune")
     options.add_argument("--corpora", help="Names with ; between; all where none is named.")
     options.add_argument("--cuts", help="Names with ; between; the shipped one is always in.")
-    options.add_argument("--data-dir", type=Path, default=Path(".crag-chunking"))
+    options.add_argument("--data-dir", type=Path, default=Path(".crag-eval/chunking"))
     options.add_argument("--json", action="store_true")
     given = options.parse_args()
     corpora = _named(given.corpora, CORPORA, "corpus")

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from ingest.documents import Candidate
+from nodes.check_cache import cache_key
+from nodes.context import Context
 from nodes.findings import Grade
 from nodes.ports import GradedPassages
 from nodes.state import State
@@ -107,6 +109,14 @@ async def test_not_where_the_question_is_of_what_was_or_the_option_is_off(
     _, summary = await ordered(*filter(None, [question]), rewrites=0, latest=latest)
     assert [top["chunk_id"] for top in summary["top"]] == ["old", "other", "new"]
     assert "older" not in summary
+
+
+def test_an_answer_of_the_day_before_is_not_kept_beyond_a_version_in_force() -> None:
+    days = [1_790_000_000.0, 1_790_000_000.0 + 86_400]
+    states = [State(question="How long?", standalone="How long?", started_at=day) for day in days]
+    for latest, keys in ((True, 2), (False, 1)):
+        context = Context(latest=latest)
+        assert len({cache_key(state, context, "v1") for state in states}) == keys
 
 
 async def test_the_widened_loop_drops_it() -> None:
