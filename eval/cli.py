@@ -77,9 +77,7 @@ def benchmark(
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions.")] = None,
     sample: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="So many of each file, always the same: by the hash of the id."
-        ),
+        typer.Option(min=1, help="So many of each file, always the same: by the hash of the id."),
     ] = None,
     split: Annotated[str | None, typer.Option(help="The file of qrels/; test if none is said.")] = (
         None

@@ -1,6 +1,7 @@
 """What a sentence states as an answer: its values of the kind that a question asks for."""
 
 import re
+from contextlib import suppress
 
 from nodes.answer_type import AnswerType, expected_type
 from nodes.safe_sentences import without_addresses
@@ -53,6 +54,11 @@ NUMBER = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _ISO_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+")
+_CLOCK = re.compile(
+    r"\b(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?\s?(?P<half>[ap]\.?m\b|uhr\b|o['’]clock\b)"
+    r"|\b(?P<exact>\d{1,2}):(?P<exact_minute>[0-5]\d)\b",
+    re.IGNORECASE,
+)
 _NAME = re.compile(r"(?<![\w'’])[A-ZÀ-Þ][\w'’-]*")
 _OPENS = re.compile(r"(?:^|[.!?:;|]\s|[\"“\n])\W*$")
 _MANY = re.compile(
@@ -103,6 +109,25 @@ def periods(sentence: str) -> frozenset[str]:
     """The times that its values are for: `month` of 12 euros a month, and of 12 Euro im Monat."""
     said = (match[1].lower() for match in _PERIOD.finditer(sentence))
     return frozenset(_UNITS[word] for word in said if word in _UNITS)
+
+
+def measures(text: str) -> dict[str, frozenset[float]]:
+    """Its numbers by unit: `clock` in hours, `day`, other times, and `` for what has none."""
+    hours = [_hours(match) for match in _CLOCK.finditer(text)]
+    found: dict[str, set[float]] = {"clock": set(hours)} if hours else {}
+    for value in _quantities(_CLOCK.sub(" ", text), "date"):
+        unit, _, number = value.rpartition(" ")
+        with suppress(ValueError):  # a date is no measure
+            found.setdefault(unit, set()).add(float(number))
+    return {unit: frozenset(values) for unit, values in found.items()}
+
+
+def _hours(clock: re.Match[str]) -> float:
+    hour = int(clock["hour"] or clock["exact"])
+    half = (clock["half"] or "").lower()
+    if half.startswith(("a", "p")):
+        hour = hour % 12 + 12 * half.startswith("p")
+    return hour + int(clock["minute"] or clock["exact_minute"] or 0) / 60
 
 
 def _named(sentence: str, question: str) -> frozenset[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ingest.documents import Candidate
 from nodes.answer_type import expected_type
-from nodes.answer_values import NUMBER, names, periods, shape, stated_values
+from nodes.answer_values import NUMBER, measures, names, periods, shape, stated_values
 from nodes.words import content_words, guess_language, literals, stem, words
 
 SAME_SUBJECT = 0.6
@@ -14,6 +14,13 @@ SAME_SUBJECT = 0.6
 
 PARALLEL = 0.6
 """Share of common words from which yes and no are said of the same thing."""
+
+_OPEN = dict.fromkeys("close closes closed closing opens opening opened".split(), "open") | (
+    dict.fromkeys(
+        "schließt schließen geschlossen öffnet öffnen öffnungszeiten offen".split(), "geöffnet"
+    )
+)
+"""When something closes says when it is open."""
 
 COPIED = 0.7
 """Share of common words from which two passages are one source, told twice."""
@@ -29,6 +36,8 @@ class Statement:
 
 def agree(question: str, one: Statement, other: Statement) -> bool:
     """Whether they have an answer in common."""
+    if _divided(question, one, other):
+        return False
     return bool(stated_values(one.text, question) & stated_values(other.text, question))
 
 
@@ -41,22 +50,53 @@ def contradict(question: str, one: Statement, other: Statement) -> bool:
     """
     if one.candidate.chunk.document_id == other.candidate.chunk.document_id:
         return False
-    ours, theirs = stated_values(one.text, question), stated_values(other.text, question)
-    if ours & theirs or not {shape(value) for value in ours} & {shape(value) for value in theirs}:
-        return False
     each, every = periods(one.text), periods(other.text)
     if each and every and not each & every:
         return False
-    if expected_type(question) == "yes_no" and _overlap(one.text, other.text) < PARALLEL:
+    divided = _divided(question, one, other)
+    if not divided and not _differ(question, one, other):
         return False
-    return _same_subject(question, one, other)
+    return _same_subject(question, one, other, numbers=not divided)
 
 
-def _same_subject(question: str, one: Statement, other: Statement) -> bool:
+def _differ(question: str, one: Statement, other: Statement) -> bool:
+    ours, theirs = stated_values(one.text, question), stated_values(other.text, question)
+    if ours & theirs or not {shape(value) for value in ours} & {shape(value) for value in theirs}:
+        return False
+    return expected_type(question) != "yes_no" or _overlap(one.text, other.text) >= PARALLEL
+
+
+def _divided(question: str, one: Statement, other: Statement) -> bool:
+    """Whether a question of yes or no asks about a value that theirs stand on two sides of: open
+    at 21:00 is so until 22:00, and not until 20:00; at noon it is so by both."""
+    if expected_type(question) != "yes_no":
+        return False
+    ours, theirs = measures(one.text), measures(other.text)
+    return any(
+        _between(value, ours.get(unit, frozenset()), theirs.get(unit, frozenset()))
+        for unit, values in measures(question).items()
+        for value in values
+    )
+
+
+def _between(asked: float, ours: frozenset[float], theirs: frozenset[float]) -> bool:
+    if not ours or not theirs:
+        return False
+    if (asked in ours) != (asked in theirs):
+        return True
+    below, above = (
+        [sum(far(value, asked) for value in values) for values in (ours, theirs)]
+        for far in (float.__lt__, float.__gt__)
+    )
+    return below[0] != below[1] and above[0] != above[1]
+
+
+def _same_subject(question: str, one: Statement, other: Statement, *, numbers: bool) -> bool:
+    """`numbers` that the question names are of its subject, but where they divide the two."""
     language = guess_language(question)
-    asked = {stem(word, language) for word in content_words(question)}
+    asked = {_subject(w, language) for w in content_words(question) if not w.isdigit()}
     ours, theirs = (
-        asked & {stem(word, language) for word in words(_placed(x))} for x in (one, other)
+        asked & {_subject(word, language) for word in words(_placed(x))} for x in (one, other)
     )
     if len(ours & theirs) < SAME_SUBJECT * max(1, len(ours | theirs)):
         return False
@@ -64,8 +104,13 @@ def _same_subject(question: str, one: Statement, other: Statement) -> bool:
         question = question.lower()
     named = {name.lower() for name in [*literals(question), *NUMBER.findall(question)]}
     named |= names(question)
+    named = {name for name in named if numbers or any(map(str.isalpha, name))}
     held = [{name for name in named if name in _placed(x).lower()} for x in (one, other)]
     return held[0] == held[1]
+
+
+def _subject(word: str, language: str) -> str:
+    return stem(_OPEN.get(word, word), language)
 
 
 def _placed(statement: Statement) -> str:

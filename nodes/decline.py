@@ -9,6 +9,7 @@ from nodes.findings import Sentence
 from nodes.nearest import found_at, nearest
 from nodes.ports import OtherBases
 from nodes.scope_of_base import NEVER, out_of_scope
+from nodes.settle import DISAGREE
 from nodes.state import Degraded, Reason, State, Update
 from nodes.suggestions import suggestions
 from nodes.words import guess_language
@@ -83,6 +84,8 @@ def _reason(state: State, context: Context, in_scope: float) -> Reason:
         return "budget"
     if state.failed:
         return "dependency_down"
+    if DISAGREE in state.reservations:
+        return "conflicting"
     if state.rejected:
         return "ungrounded"
     return "out_of_scope" if out_of_scope(state, in_scope) else "no_evidence"

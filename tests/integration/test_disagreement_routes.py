@@ -1,6 +1,7 @@
 """A run whose documents answer differently ends in both answers, and is partial."""
 
 from dataclasses import replace
+from typing import Any
 
 from ingest.documents import Candidate
 from nodes.findings import Stated
@@ -8,6 +9,12 @@ from nodes.ports import GradedPassages
 from nodes.state import State
 from tests.fakes import FakeGrader, FakeIndex, a_candidate, a_chunk, a_grade
 from tests.runs import ports, route, run
+
+
+class Unsure:
+    def probability(self, signs: object) -> float:
+        return 0.1
+
 
 QUESTION = "How long do refunds take?"
 FIVE = a_candidate("five", "Refunds take 5 days.")
@@ -17,7 +24,9 @@ def said(text: str, **metadata: str) -> Candidate:
     return Candidate(a_chunk("other", text, metadata=metadata), {"fused": 0.5})
 
 
-async def answered(*found: Candidate, weaker: bool = False) -> State:
+async def answered(
+    *found: Candidate, weaker: bool = False, question: str = QUESTION, **more: Any
+) -> State:
     """Only the first sentence fits into the answer; the others are `weaker` evidence or not."""
 
     def graded(candidates: list[Candidate]) -> GradedPassages:
@@ -30,7 +39,8 @@ async def answered(*found: Candidate, weaker: bool = False) -> State:
         )
 
     index = FakeIndex(list(found))
-    return await run(ports(index=index, grader=FakeGrader(graded)), QUESTION, sentences=1)
+    services = ports(index=index, grader=FakeGrader(graded), **more.pop("services", {}))
+    return await run(services, question, sentences=1, **more)
 
 
 async def test_both_answers_are_told_and_the_outcome_is_partial() -> None:
@@ -54,3 +64,23 @@ async def test_the_current_document_is_a_whole_answer() -> None:
 async def test_documents_that_agree_are_a_whole_answer() -> None:
     state = await answered(FIVE, said("You have the refund after five days."))
     assert (state.outcome, state.reservations) == ("answered", [])
+
+
+async def test_a_question_of_yes_or_no_is_not_answered_by_one_of_two_values() -> None:
+    late = a_candidate("late", "The garage is open until 22:00.")
+    early = said("The garage closes at 20:00.")
+    state = await answered(late, early, question="Is the garage open at 21:00?")
+    assert (state.outcome, len(state.draft)) == ("answered_partially", 2)
+    assert all("disagree" in sentence.note for sentence in state.draft)
+    state = await answered(late, early, question="Is the garage open at 12:00?")
+    assert (state.outcome, len(state.draft)) == ("answered", 1)
+
+
+async def test_documents_that_disagree_too_unsurely_to_be_told_are_the_reason_of_the_refusal() -> (
+    None
+):
+    unsure = {"services": {"confidence": Unsure()}, "min_confidence": 0.5}
+    state = await answered(FIVE, said("Refunds take 14 days."), **unsure)
+    assert (state.outcome, state.reason) == ("refused", "conflicting")
+    state = await answered(FIVE, said("You have the refund after five days."), **unsure)
+    assert (state.outcome, state.reason) == ("refused", "no_evidence")

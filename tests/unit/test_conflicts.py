@@ -3,7 +3,7 @@
 import pytest
 
 from ingest.documents import Candidate
-from nodes.conflicts import Statement, contradict, newer, sources
+from nodes.conflicts import Statement, agree, contradict, newer, sources
 from tests.fakes import a_chunk
 
 HOW_LONG = "How long do refunds take?"
@@ -104,3 +104,39 @@ def test_a_copy_is_no_second_source() -> None:
     copies = [passage(f"p{n}", f"{FIVE} Page {n}.") for n in range(5)]
     assert sources(copies) == 1
     assert sources([*copies, passage("own", "After the goods were seen it takes 5 days.")]) == 2
+
+
+AT = "Is the garage open at {}?"
+LATE, EARLY = "The garage is open until 22:00.", "The garage closes at 20:00."
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "other", "denies"),
+    [
+        (AT.format("21:00"), LATE, EARLY, True),
+        (AT.format("9 pm"), "The garage is open until 10 pm.", EARLY, True),
+        (AT.format("21:00"), "The garage is open from 6:00 to 22:00.",
+         "The garage is open from 6:30 to 20:00.", True),
+        (AT.format("12:00"), LATE, EARLY, False),
+        (AT.format("12:00"), "The garage is open from 6:00 to 22:00.",
+         EARLY, False),
+        (AT.format("21:00"), LATE, "The canteen closes at 20:00.", False),
+        (AT.format("21:00"), LATE, "The garage has 20 spaces.", False),
+        ("Ist die Tiefgarage um 21 Uhr geöffnet?", "Die Tiefgarage ist bis 22 Uhr geöffnet.",
+         "Die Tiefgarage schließt um 20 Uhr.", True),
+        ("Can I carry over 10 days of leave?", "Up to 5 days of leave carry over.",
+         "You can carry over two weeks of leave.", True),
+        ("Can I carry over 3 days of leave?", "Up to 5 days of leave carry over.",
+         "You can carry over two weeks of leave.", False),
+        ("Was the office opened in 2023?", "The office was opened in 2023.",
+         "The office was opened in 2024.", True),
+    ],
+)  # fmt: skip
+def test_a_question_of_yes_or_no_divides_what_states_values_on_two_sides_of_its_own(
+    question: str, one: str, other: str, denies: bool
+) -> None:
+    assert denied(question, one, other) == denies
+    sides = [
+        Statement(text, passage(name, text)) for name, text in zip("ab", (one, other), strict=True)
+    ]
+    assert not (denies and agree(question, *sides))

@@ -14,6 +14,7 @@ from ingest.scope import Scope
 from nodes.context import Context
 from nodes.decline import TEXTS, decline
 from nodes.findings import Sentence
+from nodes.settle import DISAGREE
 from nodes.state import Reason, State
 from tests.fakes import a_chunk, a_citation
 
@@ -31,6 +32,7 @@ def runtime(**options: Any) -> Any:
         ({"web_searched": True, "loops_over": "x"}, "no_evidence"),
         ({"repairs": 1}, "no_evidence"),
         ({"repairs": 2, "rejected": ["x"]}, "ungrounded"),
+        ({"rejected": ["x"], "reservations": [DISAGREE]}, "conflicting"),
         (LATE, "budget"),
         ({"repairs": 1} | LATE, "budget"),
         ({"failed": "the search could not run"}, "dependency_down"),
