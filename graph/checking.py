@@ -2,7 +2,7 @@
 
 from graph.adapters.claim_checker import Bands, SentenceChecker
 from graph.adapters.claim_model import load_claim_model
-from graph.adapters.claim_scorer import ClaimScorer, CombinedScorer, RulesScorer
+from graph.adapters.claim_scorer import ClaimScorer, CombinedScorer, KeptVectors, RulesScorer
 from graph.adapters.grounding import QuoteChecker
 from graph.settings import GroundingSettings
 from ingest.errors import ConfigurationError
@@ -14,9 +14,14 @@ KINDS = ("quotes", "rules", "combined", "cross_encoder", "chat")
 
 
 def open_checker(
-    settings: GroundingSettings, embedder: Embedder, *, chat: bool
+    settings: GroundingSettings,
+    embedder: Embedder,
+    vectors: KeptVectors | None = None,
+    *,
+    chat: bool,
 ) -> GroundingChecker:
     """The check without the judge that a chat model makes; `chat` says whether there is one.
+    Passages whose `vectors` are kept are not embedded again.
 
     Loads no model. Raises ConfigurationError for a kind that is unknown or cannot work.
     """
@@ -30,7 +35,7 @@ def open_checker(
     if kind == "combined":
         fitted = load_claim_model().model
         bands = _bands(settings, Bands(fitted.lower, fitted.upper))
-        return SentenceChecker(CombinedScorer(embedder, fitted), bands)
+        return SentenceChecker(CombinedScorer(embedder, fitted, vectors), bands)
     return SentenceChecker(_scorer(settings), _bands(settings, UNCALIBRATED))
 
 

@@ -139,7 +139,7 @@ def compose_services(
         web=TavilySearch(settings.web),
         generator=ExtractiveGenerator(scorer),
         checker=open_checker(
-            settings.grounding, corpus.embedder, chat=settings.chat.model is not None
+            settings.grounding, corpus.embedder, vectors, chat=settings.chat.model is not None
         ),
     )
     others = GradedBases(corpus.index, corpus.bases, services.grader)

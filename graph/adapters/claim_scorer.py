@@ -5,11 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from graph.adapters.claim_model import ClaimModel
 from graph.adapters.claim_reading import read_text
 from graph.adapters.claim_rules import Signs, objection, rule_signs
 from graph.adapters.claim_signs import ClaimSigns, Passage, claim_signs, window_by_words
 from graph.adapters.claim_source import Part, pieces
+from ingest.documents import Chunk
+from ingest.passage_vectors import PassageVectors
 from ingest.ports import Embedder, Encoded
 from nodes.findings import SourceSpan
 
@@ -48,6 +52,12 @@ class ClaimScorer(Protocol):
     async def score(self, claims: Sequence[Claim]) -> list[ClaimScore]: ...
 
 
+class KeptVectors(Protocol):
+    """Token vectors of passages, in the order given, computed where they are not kept."""
+
+    async def passages(self, chunks: Sequence[Chunk]) -> list[PassageVectors]: ...
+
+
 class RulesScorer:
     """Numbers, dates, negation and the like. They find what is wrong; of the rest they know
     nothing, and give .5."""
@@ -60,12 +70,16 @@ class CombinedScorer:
     """Rules, word overlap and token vectors, weighed by a calibrated model.
 
     Vectors of another embedder than the model was fitted with give .5 and never pass. The last
-    scores are kept: what is asked in two stages, or again after a repair, is read once.
+    scores are kept: what is asked in two stages, or again after a repair, is read once. With
+    `vectors` a passage of the evidence is not embedded again.
     """
 
-    def __init__(self, embedder: Embedder, model: ClaimModel) -> None:
+    def __init__(
+        self, embedder: Embedder, model: ClaimModel, vectors: KeptVectors | None = None
+    ) -> None:
         self._embedder = embedder
         self._model = model
+        self._vectors = vectors
         self._kept: dict[Key, ClaimScore] = {}
 
     async def score(self, claims: Sequence[Claim]) -> list[ClaimScore]:
@@ -77,7 +91,7 @@ class CombinedScorer:
         return [known[key] for key in keys]
 
     async def _read(self, claims: Sequence[Claim]) -> list[ClaimScore]:
-        found = await read_claims(claims, self._embedder)
+        found = await read_claims(claims, self._embedder, self._vectors)
         known = self._embedder.fingerprint == self._model.model
         return [
             _scored(self._model.probability(read.signs) if known else UNKNOWN, read.signs, span)
@@ -86,25 +100,43 @@ class CombinedScorer:
 
 
 async def read_claims(
-    claims: Sequence[Claim], embedder: Embedder
+    claims: Sequence[Claim], embedder: Embedder, vectors: KeptVectors | None = None
 ) -> list[tuple[ClaimSigns, SourceSpan]]:
-    """The signs of each claim, and the part of its source that speaks most of it."""
+    """The signs of each claim, and the part of its source that speaks most of it. All claims are
+    embedded in one call, with what no vectors are kept of."""
     cut = await asyncio.to_thread(
         lambda: [pieces(claim.parts, embedder.count_tokens) for claim in claims]
     )
-    texts = list(dict.fromkeys([p.text for own in cut for p in own] + [c.text for c in claims]))
-    encoded = dict(zip(texts, await embedder.encode(texts), strict=True))
+    parts = dict.fromkeys(part for own in cut for part in own)
+    chunks = {part: part.chunk for part in parts if part.chunk is not None and vectors is not None}
+    texts = [*dict.fromkeys(p.text for p in parts if p not in chunks), *(c.text for c in claims)]
+    made = dict(zip(texts, await embedder.encode(texts), strict=True))
+    encoded = {part: made[part.text] for part in parts if part not in chunks}
+    if vectors is not None and chunks:
+        kept = await vectors.passages(list(chunks.values()))
+        encoded |= {part: _own(one) for part, one in zip(chunks, kept, strict=True)}
     return await asyncio.to_thread(
-        lambda: [_read(c, p, encoded) for c, p in zip(claims, cut, strict=True)]
+        lambda: [
+            _read(c, made[c.text], [(p, encoded[p]) for p in own])
+            for c, own in zip(claims, cut, strict=True)
+        ]
     )
 
 
+def _own(kept: PassageVectors) -> Encoded:
+    """Without the tokens of the passage's title and heading."""
+    inside = kept.offsets[:, 0] >= 0
+    tokens = kept.tokens[inside]
+    mean = tokens.mean(axis=0) if len(tokens) else np.zeros(kept.codes.shape[1], np.float32)
+    sentence = mean / max(float(np.linalg.norm(mean)), 1e-12)
+    return Encoded(sentence, tokens, kept.offsets[inside])
+
+
 def _read(
-    claim: Claim, parts: Sequence[Part], encoded: dict[str, Encoded]
+    claim: Claim, asked: Encoded, parts: Sequence[tuple[Part, Encoded]]
 ) -> tuple[ClaimSigns, SourceSpan]:
-    passages = [Passage(part.text, encoded[part.text]) for part in parts]
-    read = claim_signs(claim.text, encoded[claim.text], passages)
-    return read, span_of(parts, read.first, read.last)
+    read = claim_signs(claim.text, asked, [Passage(part.text, one) for part, one in parts])
+    return read, span_of([part for part, _ in parts], read.first, read.last)
 
 
 def _by_rules(claim: Claim) -> ClaimScore:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from graph.adapters.claim_model import SHIPPED, load_claim_model
 from graph.adapters.claim_scorer import Claim, ClaimScore, CombinedScorer, RulesScorer
 from graph.adapters.claim_signs import FITTED
 from graph.adapters.claim_source import AROUND, cited_parts
+from graph.adapters.token_vectors import TokenVectors
 from graph.checking import open_checker
 from graph.settings import GroundingSettings
 from ingest.errors import ConfigurationError, DependencyError
@@ -123,6 +125,35 @@ async def test_a_claim_is_read_once_and_never_passes_by_another_models_vectors()
         (support,) = await checked(scorer, "Refunds come within two weeks of cancelling.")
         assert (support.verdict, support.probability) == ("unsupported", 0.5)
     assert len(embedder.batches) == 1
+
+
+async def test_passages_of_the_evidence_are_not_embedded_again_and_all_sentences_at_once() -> None:
+    embedder = HashingEmbedder()
+    vectors = TokenVectors(embedder, megabytes=1)
+    other = a_chunk("b", "Lunch is served at noon. It is free.", heading="Canteen")
+    await vectors.passages([CHUNK, other])
+    embedder.batches.clear()
+    texts = {(c.document_id, c.revision): c.text for c in (CHUNK, other)}
+    sentences = [
+        says("Cancellation gives refunds within fourteen days."),
+        Sentence("At noon they serve lunch.", [a_citation(other)]),
+    ]
+    checker = SentenceChecker(CombinedScorer(embedder, load_claim_model().model, vectors), BANDS)
+    found = await checker.check("?", sentences, Sources(texts, [CHUNK, other]))
+    assert embedder.batches == [[sentence.text for sentence in sentences]]
+    spans = [support.span for support in found]
+    assert spans[1] == SourceSpan("doc-b", "r1", 0, len("Lunch is served at noon."))
+    assert spans[0] == SourceSpan("doc-a", "r1", 0, len(TEXT))
+
+
+def test_a_passage_that_is_stored_otherwise_by_now_is_not_read() -> None:
+    changed = Sources(
+        {(CHUNK.document_id, CHUNK.revision): TEXT.replace("fourteen", "15")}, [CHUNK]
+    )
+    (part,) = cited_parts(says("Refunds take a while."), changed)
+    assert part.chunk is None and "fourteen" not in part.text
+    (part,) = cited_parts(says("Refunds take a while."), replace(SOURCES, passages=[CHUNK]))
+    assert part.chunk == CHUNK and part.text == TEXT
 
 
 def test_overlapping_citations_are_read_as_one_part() -> None:
