@@ -79,6 +79,14 @@ TECHNIQUES = (
         "Questions that need several documents; on, two passages of each come first.",
     ),
     Technique(
+        "per-source", *_one("rerank", "per_source", 3, None), "search",
+        "Bases of several folders of which one says much; on, three passages of each come first.",
+    ),
+    Technique(
+        "latest", *_one("rerank", "latest", True, False), "search",
+        "Bases that keep several versions of a document; the newest in force comes before others.",
+    ),
+    Technique(
         "mmr", *_one("rerank", "mmr", 0.7, 1.0), "search",
         "Questions that need several sides of a topic; costs where one passage answers.",
     ),

@@ -86,7 +86,8 @@ def _rerank(summary: Entry) -> Iterator[Line]:
     if summary.get("collapsed"):
         yield f"{summary['collapsed']} near duplicates, cited with what stands for them", ""
     if summary.get("older"):
-        yield f"{summary['older']} of documents that a newer version replaces, after the others", ""
+        older = counted(summary["older"], "passage")
+        yield f"{older} of a version that another replaces, after the others", ""
     if summary.get("moved"):
         yield f"{summary['moved']} moved, so that others come before the same again", ""
     yield from _top(summary)
