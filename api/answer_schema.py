@@ -30,6 +30,9 @@ class SearchedQuery(Shape):
     text: str
     technique: Technique
     loop: int
+    embedded: str = Field(
+        description="The passage whose vector was searched with, in place of the text's, if any."
+    )
 
 
 class Near(Shape):
@@ -102,6 +105,7 @@ EXAMPLE: dict[str, Any] = {
             "url": None,
             "source": "policies/refund-policy.md",
             "attributed": False,
+            "knowledge_base": "handbook",
         }
     ],
     "grounding": {
@@ -123,7 +127,14 @@ EXAMPLE: dict[str, Any] = {
         ],
     },
     "searched": {
-        "queries": [{"text": "How long do refunds take?", "technique": "original", "loop": 0}],
+        "queries": [
+            {
+                "text": "How long do refunds take?",
+                "technique": "original",
+                "loop": 0,
+                "embedded": "",
+            }
+        ],
         "knowledge_bases": ["handbook"],
         "web": False,
         "web_sent": "",

@@ -9,6 +9,7 @@ from ingest.acl import MAX_ENTRIES
 from ingest.loaders.normalise import printable
 
 MAX_TURNS = 50
+MAX_BASES = 20
 MAX_ANSWER = 20_000
 MAX_OPTIONS = 32
 
@@ -26,6 +27,17 @@ Question = Annotated[
     AfterValidator(not_blank),
 ]
 BaseName = Annotated[str, Field(min_length=1, max_length=63, examples=["handbook"])]
+BaseNames = Annotated[
+    BaseName | Annotated[list[BaseName], Field(min_length=1, max_length=MAX_BASES)],
+    Field(
+        description="A knowledge base, several as a list, or `auto`: all that you may read.",
+        examples=["handbook", ["handbook", "products"], "auto"],
+    ),
+]
+Examples = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=500), AfterValidator(printable)]],
+    Field(max_length=50, description="Questions that the base answers; `auto` routes by them."),
+]
 ThreadId = Annotated[str, Field(pattern=f"^{THREAD_ID}$", examples=["chat-17"])]
 Filters = Annotated[
     dict[str, Any],
@@ -80,7 +92,7 @@ class AskBody(Body):
     )
 
     question: Question
-    knowledge_base: BaseName
+    knowledge_base: BaseNames
     history: list[TurnBody] = Field([], max_length=MAX_TURNS)
     thread_id: ThreadId | None = None
     filters: Filters = Field(default_factory=dict)
@@ -89,6 +101,12 @@ class AskBody(Body):
         max_length=MAX_OPTIONS,
         description="Options of this run. They may tighten truth thresholds and lower budgets.",
     )
+
+    @property
+    def bases(self) -> str:
+        """As a run is asked: several names by commas."""
+        given = self.knowledge_base
+        return given if isinstance(given, str) else ",".join(given)
 
 
 class SearchBody(Body):
@@ -104,6 +122,11 @@ class SearchBody(Body):
     filters: Filters = Field(default_factory=dict)
 
 
+class DescriptionBody(Body):
+    description: str = Field("", max_length=2_000, description="What the base holds.")
+    examples: Examples = Field([])
+
+
 class AccessBody(Body):
     acl: Acl
 
@@ -117,5 +140,6 @@ class NewKnowledgeBase(Body):
         max_length=200, description="1 to 63 of a-z, 0-9, - and _; starts with a-z or 0-9."
     )
     description: str = Field("", max_length=2_000)
+    examples: Examples = Field([])
     acl: Acl = Field(["*"])
     web: bool = Field(False, description="May the web be searched where the base has no answer?")

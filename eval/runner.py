@@ -23,11 +23,13 @@ Progress = Callable[[int, int], None]
 
 
 def deterministic(settings: GraphSettings) -> GraphSettings:
-    """Without what makes two runs differ: approximate search, the wall deadline, kept answers."""
+    """Without what makes two runs differ: approximate search, the wall deadline, kept answers and
+    wordings."""
     return settings.model_copy(
         update={
             "retrieve": settings.retrieve.model_copy(update={"exact": True}),
             "cache": settings.cache.model_copy(update={"enabled": False}),
+            "query": settings.query.model_copy(update={"kept_s": 0}),
             "budget": settings.budget.model_copy(update={"deadline_s": None}),
         }
     )

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ingest.documents import Candidate
+from nodes.bases import routed_to
 from nodes.check_grounding import shown
 from nodes.context import Context
 from nodes.findings import Citation
@@ -106,7 +107,7 @@ def _searched(state: State) -> dict[str, Any]:
     grades = [g.probability for g in state.graded.values() if g.probability is not None]
     return {
         "queries": [asdict(query) for query in state.queries],
-        "knowledge_bases": [state.knowledge_base] if state.queries else [],
+        "knowledge_bases": routed_to(state) if state.queries else [],
         "web": bool(state.web_sent),
         "web_sent": state.web_sent,
         "candidates": len(state.candidates_seen),

@@ -74,7 +74,7 @@ def ask_through(
     answer: dict[str, Any] = {}
     body = {
         "question": question,
-        "knowledge_base": knowledge_base,
+        "knowledge_base": knowledge_base.split(",") if "," in knowledge_base else knowledge_base,
         "thread_id": thread_id,
         "options": options,
     }

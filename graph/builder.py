@@ -16,6 +16,7 @@ from graph.routing import (
     after_planning,
     after_retrieving,
     after_rewriting,
+    after_routing,
     after_web_search,
     routed,
 )
@@ -29,12 +30,14 @@ from nodes.context import Context
 from nodes.contextualize_question import contextualize_question
 from nodes.decline import decline
 from nodes.estimate_confidence import estimate_confidence
+from nodes.follow_hops import follow_hops
 from nodes.generate import generate
 from nodes.grade_documents import grade_documents
 from nodes.plan_queries import plan_queries
 from nodes.rerank import rerank
 from nodes.retrieve import retrieve
 from nodes.rewrite_query import rewrite_query
+from nodes.route_question import route_question
 from nodes.state import State
 from nodes.store_answer import store_answer
 from nodes.web_search import web_search
@@ -59,8 +62,10 @@ def build(
         partial(contextualize_question, writer=ports.writer),
         begins=True,
     )
+    add("route_question", partial(route_question, bases=ports.bases, router=ports.router))
     add("check_cache", partial(check_cache, cache=ports.cache, index=ports.index))
     add("plan_queries", partial(plan_queries, writer=ports.writer, documents=ports.documents))
+    add("follow_hops", partial(follow_hops, index=ports.index, writer=ports.writer))
     add("answer_directly", answer_directly)
     add("retrieve", partial(retrieve, index=ports.index))
     add("rerank", partial(rerank, reranker=ports.reranker))
@@ -78,14 +83,22 @@ def build(
     graph.add_conditional_edges(
         "contextualize_question",
         routed(after_contextualizing, defaults, cached=ports.cache is not None),
-        ["check_cache", "plan_queries"],
+        ["route_question", "check_cache", "plan_queries"],
+    )
+    graph.add_conditional_edges(
+        "route_question",
+        routed(after_routing, defaults, cached=ports.cache is not None),
+        ["check_cache", "plan_queries", "decline"],
     )
     graph.add_conditional_edges(
         "check_cache", after_checking_cache, {"plan_queries": "plan_queries", "done": END}
     )
     graph.add_conditional_edges(
-        "plan_queries", after_planning, ["retrieve", "answer_directly", "decline"]
+        "plan_queries",
+        routed(after_planning, defaults, hops=ports.writer is not None),
+        ["follow_hops", "retrieve", "answer_directly", "decline"],
     )
+    graph.add_edge("follow_hops", "retrieve")
     graph.add_conditional_edges("retrieve", after_retrieving, ["rerank", "decline"])
     graph.add_edge("rerank", "grade_documents")
     graph.add_conditional_edges(

@@ -9,7 +9,9 @@ import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Question = Annotated[str, typer.Argument(help="What you want to know.")]
-Base = Annotated[str, typer.Option("--kb", help="The knowledge base.")]
+Base = Annotated[
+    str, typer.Option("--kb", help="The knowledge base; for ask also names by commas, or auto.")
+]
 
 REFUSED = 4
 

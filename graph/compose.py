@@ -15,7 +15,7 @@ from graph.threads import open_threads
 from ingest.compose import Corpus, open_index
 from ingest.errors import ConfigurationError
 from ingest.named_adapters import make_adapter
-from nodes.ports import GroundingChecker
+from nodes.ports import GroundingChecker, QueryWriter
 from nodes.scope_of_base import NEVER
 
 CHAT_KINDS = ("chat_pointwise", "chat_listwise")
@@ -117,6 +117,7 @@ def compose_services(
 ) -> tuple[Services, str]:
     """The ports with their adapters, and the versions of the calibrations they use."""
     from graph.adapters.answer_scorer import AnswerScorer
+    from graph.adapters.base_router import BaseRouter
     from graph.adapters.calibration import load_calibration
     from graph.adapters.extractive import ExtractiveGenerator
     from graph.adapters.fitted_confidence import load_confidence
@@ -134,6 +135,8 @@ def compose_services(
     services = Services(
         index=corpus.index,
         documents=corpus.index,
+        bases=corpus.bases,
+        router=BaseRouter(corpus.embedder, corpus.index, corpus.bases),
         reranker=open_reranker(settings, vectors),
         grader=CalibratedGrader(scorer, calibrated=calibrated),
         web=TavilySearch(settings.web),
@@ -190,9 +193,15 @@ def with_chat(settings: GraphSettings, services: Services) -> Services:
             fallback=services.generator if chat.extractive_fallback else None,
         ),
         checker=_judged(services.checker, ChatGroundingChecker(small, batched=batched)),
-        writer=ChatQueryWriter(small),
+        writer=_kept(ChatQueryWriter(small), small.name, settings.query.kept_s),
         connections=(*services.connections, *((model,) if small is model else (model, small))),
     )
+
+
+def _kept(writer: QueryWriter, model: str, seconds: float) -> QueryWriter:
+    from graph.adapters.kept_queries import KeptQueries
+
+    return KeptQueries(writer, model=model, ttl_s=seconds) if seconds else writer
 
 
 def _judged(checker: GroundingChecker, judge: GroundingChecker) -> GroundingChecker:

@@ -1,5 +1,8 @@
 """The options of one run: a client may tighten what the service set, never loosen it."""
 
+import difflib
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import ValidationError, create_model
@@ -16,7 +19,8 @@ AT_LEAST = ("upper", "lower", "min_confidence")
 SWITCHES = ("web", "clarify", "cache")
 """What the service has switched off stays off."""
 FREE = ("fusion", "exact", "collapse", "per_document", "per_source", "latest", "mmr", "around",
-        "parent", "strips", *SWITCHES, "query_filters", "today")  # fmt: skip
+        "parent", "strips", *SWITCHES, "query_filters", "route", "route_margin", "phrasings",
+        "step_back", "hyde", "hops", "merge", "today")  # fmt: skip
 
 
 def tightened(
@@ -27,7 +31,8 @@ def tightened(
     known = (*AT_MOST, *AT_LEAST, *FREE)
     for name in options:
         if name not in known:
-            raise InvalidRequest(f"unknown option {name[:40]!r}; known: {', '.join(known)}")
+            nearest = difflib.get_close_matches(name[:40], known, n=1, cutoff=0.0)
+            raise InvalidRequest(f"unknown option {name[:40]!r}; did you mean {nearest[0]}?")
         if name not in FREE and isinstance(options[name], bool):  # else `true` would be 1
             raise InvalidRequest(f"option {name}: a number, not {str(options[name]).lower()}")
     try:
@@ -45,6 +50,11 @@ def tightened(
     return context.model_copy(
         update={name: getattr(service, name) and getattr(context, name) for name in SWITCHES}
     )
+
+
+def as_one(bases: Sequence[KnowledgeBase]) -> KnowledgeBase:
+    """What holds for a run that may search them all: the web only where each one opted in."""
+    return replace(bases[0], web=all(base.web for base in bases))
 
 
 def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) -> Context:
@@ -69,6 +79,13 @@ def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) 
         around=settings.answer.around,
         parent=settings.answer.parent,
         query_filters=settings.query.filters,
+        route=settings.query.route,
+        route_margin=settings.query.route_margin,
+        phrasings=settings.query.phrasings,
+        step_back=settings.query.step_back,
+        hyde=settings.query.hyde,
+        hops=settings.query.hops,
+        merge=settings.query.merge,
         strips=settings.answer.strips,
         web=base.web,
         rewrites=settings.budget.rewrites,

@@ -5,12 +5,15 @@ from typing import Literal
 
 from langgraph.runtime import Runtime, get_runtime
 
+from ingest.live import several
+from nodes.bases import narrowed_route
 from nodes.budget import out_of_time, rewrites_left
 from nodes.check_grounding import REPAIRS
 from nodes.clarify import should_ask_back
 from nodes.confidence import too_unsure
 from nodes.context import DEFAULTS, Context
 from nodes.evidence import enough, usable
+from nodes.follow_hops import leads_on
 from nodes.kept_answer import worth_keeping
 from nodes.plan_queries import intent_of
 from nodes.rewrite_query import emptied, held_back
@@ -19,6 +22,20 @@ from nodes.state import State
 
 def after_contextualizing(
     state: State, runtime: Runtime[Context], *, cached: bool
+) -> Literal["route_question", "check_cache", "plan_queries"]:
+    if several(state.knowledge_base):
+        return "route_question"
+    return _after_reading(state, runtime, cached)
+
+
+def after_routing(
+    state: State, runtime: Runtime[Context], *, cached: bool
+) -> Literal["check_cache", "plan_queries", "decline"]:
+    return "decline" if state.failed else _after_reading(state, runtime, cached)
+
+
+def _after_reading(
+    state: State, runtime: Runtime[Context], cached: bool
 ) -> Literal["check_cache", "plan_queries"]:
     asked = (runtime.context or DEFAULTS).cache and not state.failed
     return "check_cache" if cached and asked else "plan_queries"
@@ -28,10 +45,15 @@ def after_checking_cache(state: State) -> Literal["plan_queries", "done"]:
     return "done" if state.outcome is not None else "plan_queries"
 
 
-def after_planning(state: State) -> Literal["retrieve", "answer_directly", "decline"]:
+def after_planning(
+    state: State, runtime: Runtime[Context], *, hops: bool
+) -> Literal["follow_hops", "retrieve", "answer_directly", "decline"]:
     if state.failed:
         return "decline"
-    return "retrieve" if intent_of(state.standalone) == "search" else "answer_directly"
+    if intent_of(state.standalone) != "search":
+        return "answer_directly"
+    follows = hops and leads_on(state, runtime.context or DEFAULTS)
+    return "follow_hops" if follows else "retrieve"
 
 
 def after_retrieving(state: State) -> Literal["rerank", "decline"]:
@@ -52,7 +74,7 @@ def after_grading(
     if enough(state):
         return "generate"
     may_loop = rewrites_left(state, context) > 0 and not state.web_searched
-    progress = state.new_chunks > 0 or emptied(state) or held_back(state)
+    progress = state.new_chunks > 0 or emptied(state) or held_back(state) or narrowed_route(state)
     if may_loop and progress and not out_of_time(state, context):
         return "rewrite_query"
     return _after_loops(state, context)

@@ -9,14 +9,15 @@ from typing import Any, Literal
 
 from graph.answer import Answer, answer_from
 from graph.builder import Graph, recursion_limit
-from graph.options import tightened
+from graph.options import as_one, tightened
 from graph.run_log import RunLog
 from graph.settings import GraphSettings
 from ingest.errors import NotFound
 from ingest.filters import Filters
 from ingest.index import Index
-from ingest.live import LiveBases, require_known
+from ingest.live import LiveBases
 from ingest.loaders.normalise import printable
+from ingest.ports import KnowledgeBase
 from ingest.scope import LOCAL, Scope
 from nodes.context import Context
 from nodes.fallback import or_fallback
@@ -34,8 +35,9 @@ Watch = Callable[[State], None]
 
 @dataclass(frozen=True)
 class Ask:
-    """A question with its options; `options` are names of Context; they may only tighten. An
-    evaluation's runs are not `logged`: the log is of what people asked.
+    """A question with its options; `knowledge_base` is a name, names by commas, or `auto`, which
+    stands for all that the scope may read. `options` are names of Context; they may only tighten.
+    An evaluation's runs are not `logged`: the log is of what people asked.
 
     Whatever the way in, question and history are made printable here."""
 
@@ -122,22 +124,27 @@ class Runner:
     async def _run(
         self, ask: Ask, watch: Watch | None = None
     ) -> AsyncIterator[Answer | dict[str, Any]]:
-        base = require_known(await self._bases.bases(ask.scope), ask.knowledge_base)
-        context = tightened(self._settings, base, ask.scope, ask.options)
+        bases = await self._bases.named(ask.scope, ask.knowledge_base)
+        context = tightened(self._settings, as_one(bases), ask.scope, ask.options)
         thread = _thread(ask.scope, ask.thread_id) if ask.thread_id else None
         # Closed before the thread is free: a reader that leaves may not leave a run behind.
         async with (
             self._alone(thread) if thread else nullcontext(),
-            aclosing(self._run_on(thread, ask, context, watch)) as items,
+            aclosing(self._run_on(thread, ask, context, bases, watch)) as items,
         ):
             async for item in items:
                 yield item
 
     async def _run_on(
-        self, thread: str | None, ask: Ask, context: Context, watch: Watch | None
+        self,
+        thread: str | None,
+        ask: Ask,
+        context: Context,
+        bases: list[KnowledgeBase],
+        watch: Watch | None,
     ) -> AsyncGenerator[Answer | dict[str, Any], None]:
         versions = {
-            "index": await self._index.version(ask.scope, ask.knowledge_base),
+            "index": await self._version(ask.scope, [base.name for base in bases]),
             "pipeline": PIPELINE_VERSION,
             "calibration": self.calibration,
         }
@@ -164,6 +171,13 @@ class Runner:
         if thread and self._graph.checkpointer:
             await self._remember(thread, state.turns, Turn(ask.question, answer.answer))
         yield await self._logged(ask, answer) if ask.logged else answer
+
+    async def _version(self, scope: Scope, bases: list[str]) -> str:
+        """Of one base its own, of several each with its name."""
+        versions = {base: await self._index.version(scope, base) for base in bases}
+        if len(versions) == 1:
+            return versions[bases[0]]
+        return " ".join(f"{base}:{version}" for base, version in versions.items())
 
     def _steps(
         self, thread: str | None, ask: Ask, context: Context

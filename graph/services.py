@@ -11,10 +11,12 @@ from nodes.ports import (
     Grader,
     GroundingChecker,
     KnownVersion,
+    NamedBases,
     OtherBases,
     QueryWriter,
     Reranker,
     Retriever,
+    Router,
     SourceTexts,
     WebSearch,
 )
@@ -51,6 +53,8 @@ class Services:
     confidence: Confidence | None = None
     others: OtherBases | None = None
     documents: Documents | None = None
+    bases: NamedBases | None = None
+    router: Router | None = None
     in_scope: float = NEVER
     cache: AnswerCache | None = None
     connections: tuple[Connection, ...] = ()

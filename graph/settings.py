@@ -5,6 +5,7 @@ from typing import Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 
+from graph.query_settings import QuerySettings as QuerySettings
 from ingest.fusion import Fusion
 from ingest.settings import IndexSettings, Section
 from nodes.context import DEFAULTS
@@ -57,12 +58,6 @@ class RerankSettings(Section):
     )
     weight: float = Field(1 / 3, ge=0, le=1, description="Share of late interaction in the order.")
     cache_mb: int = Field(512, ge=1, description="Token vectors kept in memory, in MB.")
-
-
-class QuerySettings(Section):
-    filters: bool = Field(
-        False, description="Filter by a version, language, product or time that a question names."
-    )
 
 
 class GradeSettings(Section):

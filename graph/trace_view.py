@@ -62,11 +62,26 @@ def _stored(summary: Entry) -> Iterator[Line]:
     yield "the answer is kept" if summary.get("kept") else "the answer is not kept", ""
 
 
+def _route(summary: Entry) -> Iterator[Line]:
+    searched = ", ".join(summary.get("searched", []))
+    lead = f"; the first leads by {summary['lead']:.3f}" if "lead" in summary else ""
+    yield f"searched: {searched}, of {counted(summary.get('of', 0), 'knowledge base')}{lead}", ""
+
+
+def _hops(summary: Entry) -> Iterator[Line]:
+    for number, hop in enumerate(summary.get("hops", []), start=1):
+        yield f"hop {number}: {hop}", ""
+    if not summary.get("hops"):
+        yield "one look-up is enough", ""
+
+
 def _plan(summary: Entry) -> Iterator[Line]:
     if summary.get("intent") != "search":
         yield f"intent: {summary.get('intent')}; nothing to search", ""
     for query in summary.get("queries", []):
         yield f"query: {query}", ""
+    for beside in summary.get("beside", []):
+        yield f"{beside['technique']}: {beside['query']}", ""
     if summary.get("literals"):
         yield f"kept word for word: {', '.join(summary['literals'])}", ""
     for condition in summary.get("filters", []):
@@ -121,6 +136,8 @@ def _rewrite(summary: Entry) -> Iterator[Line]:
         yield f"because: {summary['because']}", ""
     if "query" in summary:
         yield f"{summary['technique']}: {summary['query']}", ""
+    if summary.get("now in"):
+        yield f"searched now: {', '.join(summary['now in'])}", ""
     if summary.get("dropped"):
         yield f"filters dropped: {', '.join(summary['dropped'])}", ""
     for place in summary.get("rejected", []):
@@ -188,8 +205,10 @@ def _place(passage: Entry) -> str:
 
 SAYS: dict[str, Callable[[Entry], Iterator[Line]]] = {
     "contextualize_question": _contextualize,
+    "route_question": _route,
     "check_cache": _cache,
     "plan_queries": _plan,
+    "follow_hops": _hops,
     "retrieve": _retrieve,
     "rerank": _rerank,
     "grade_documents": _grade,

@@ -11,6 +11,10 @@ Acl = Annotated[
     list[str] | None,
     typer.Option(help="Who may read: *, user:NAME or group:NAME; may be repeated."),
 ]
+Examples = Annotated[
+    list[str] | None,
+    typer.Option("--example", help="A question that it answers; may be repeated."),
+]
 Base = Annotated[str, typer.Option("--kb", help="The knowledge base.")]
 
 Tenant = Annotated[str, typer.Option("--tenant", help="Whose knowledge base it is.")]
@@ -108,6 +112,7 @@ def create_base(
         bool, typer.Option("--web", help="The web may be searched where it has no answer.")
     ] = False,
     acl: Acl = None,
+    example: Examples = None,
     as_json: Json = False,
 ) -> None:
     """Create an empty knowledge base."""
@@ -120,10 +125,34 @@ def create_base(
     settings = read(context.obj)
     base = here_or_through(
         settings.data_dir,
-        lambda: create_here(settings, name, description, web, acl),
-        lambda server: create_through(server, name, description, web, acl),
+        lambda: create_here(settings, name, description, web, acl, example or []),
+        lambda server: create_through(server, name, description, web, acl, example or []),
     )
     say_json(base) if as_json else say(f"created knowledge base {name}")
+
+
+@kb.command("describe")
+def describe_base(
+    context: typer.Context,
+    name: str,
+    description: Annotated[str, typer.Option(help="What it holds.")] = "",
+    example: Examples = None,
+    as_json: Json = False,
+) -> None:
+    """Say what a base holds and which questions it answers, in place of what was said."""
+    from ingest.local import describe_here
+    from ingest.remote import here_or_through
+    from ingest.settings import read
+    from ingest.terminal import say, say_json
+    from ingest.through_server import describe_through
+
+    settings = read(context.obj)
+    base = here_or_through(
+        settings.data_dir,
+        lambda: describe_here(settings, name, description, example or []),
+        lambda server: describe_through(server, name, description, example or []),
+    )
+    say_json(base) if as_json else say(f"described knowledge base {name}")
 
 
 @kb.command("delete")

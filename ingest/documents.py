@@ -114,10 +114,12 @@ class Candidate:
 
     `dense` is the cosine with the question, `bm25` the question's BM25 score, `fused` the
     retrieval order in [0, 1]; a reranker adds `late_interaction` or `cross_encoder`, and `rerank`
-    in [0, 1] for the order. `queries` are the ones that found it. `url` is set for the web.
+    in [0, 1] for the order. `queries` are the ones that found it. `url` is set for the web, else
+    `knowledge_base`.
     """
 
     chunk: Chunk
     scores: dict[str, float]
     queries: list[str] = field(default_factory=list)
     url: str | None = None
+    knowledge_base: str = ""

@@ -6,6 +6,10 @@ from typing import Literal
 Fusion = Literal["blend", "rrf", "dense", "bm25"]
 """How the arms are merged; the last two leave the other arm out."""
 
+Merge = Literal["best", "votes"]
+"""What several queries make of one passage: its best score, or the mean over all of them, 0 where
+one did not find it (CombSUM; Fox and Shaw, TREC-2)."""
+
 RRF_K = 60
 """The constant of Cormack, Clarke and Büttcher (SIGIR 2009), with ranks from 1."""
 

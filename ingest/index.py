@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 from ingest.access import LiveAccess
 from ingest.documents import Candidate
 from ingest.errors import DependencyError, NotFound
 from ingest.filters import Filters
-from ingest.fusion import Fusion, best_first, blend, min_max, rrf
+from ingest.fusion import Fusion, Merge, best_first, blend, min_max, rrf
 from ingest.live import LiveBase, LiveBases
 from ingest.ports import ChunkStore, DocumentRecord, Embedder, Hit, QueryVectors, SparseEncoder
 from ingest.scope import Scope
@@ -52,24 +53,32 @@ class Index:
         filters: Filters,
         fusion: Fusion = "blend",
         exact: bool = False,
+        merge: Merge = "best",
+        made_up: Sequence[str] = (),
     ) -> list[Candidate]:
         """Candidates of all queries, best first; each arm of each query gives up to `limit`.
 
+        Each passage that is `made_up` is one more query: its vector, and the question's words.
         `dense` and `bm25` are scores against `question`, whichever query found the candidate.
         """
         live = await self._bases.base(scope, knowledge_base)
-        asked = list(dict.fromkeys([question, *queries]))
+        asked = list(dict.fromkeys([question, *queries, *made_up]))
         vectors = dict(zip(asked, await self._vectors(asked), strict=True))
+        arms = [(query, vectors[query]) for query in queries]
+        words = vectors[question].sparse
+        arms += [(question, QueryVectors(vectors[text].dense, words)) for text in made_up]
+        plain = None if list(queries) == [question] and not made_up else vectors[question]
         for _ in range(ATTEMPTS):
             found = await self._found(
-                scope, live, question, queries, vectors, limit, filters, fusion, exact
+                scope, live, arms, plain, limit, filters, fusion, exact, merge
             )
             before, live = live, await self._bases.base(scope, knowledge_base)
             if live.changes == before.changes:
                 break
         shown = {c.chunk.document_id for c in found}
         readable = await self._readable(scope, live, shown)
-        return [c for c in found if c.chunk.document_id in readable]
+        mine = [c for c in found if c.chunk.document_id in readable]
+        return [replace(c, knowledge_base=live.name) for c in mine]
 
     async def _readable(self, scope: Scope, live: LiveBase, document_ids: set[str]) -> set[str]:
         """Those that the source system lets this scope read, where one is asked."""
@@ -82,28 +91,29 @@ class Index:
         self,
         scope: Scope,
         live: LiveBase,
-        question: str,
-        queries: Sequence[str],
-        vectors: dict[str, QueryVectors],
+        arms: Sequence[tuple[str, QueryVectors]],
+        plain: QueryVectors | None,
         limit: int,
         filters: Filters,
         fusion: Fusion,
         exact: bool,
+        merge: Merge,
     ) -> list[Candidate]:
+        """With the scores against the `plain` question, where other arms found something, too."""
         found = await asyncio.gather(
-            *(
-                self._live_hits(scope, live, vectors[query], limit, filters, exact)
-                for query in queries
-            )
+            *(self._live_hits(scope, live, arm, limit, filters, exact) for _, arm in arms)
         )
         if not any(found) and await self._is_lost(scope, live):
             raise DependencyError(f"the passages of {live.name} are gone; ingest its folder again")
-        merged: dict[str, Candidate] = {}
-        for query, hits in zip(queries, found, strict=True):
-            for candidate in _fused(query, hits, fusion, self._dense_weight, limit):
-                merged[candidate.chunk.chunk_id] = _better(merged, candidate)
-        if list(queries) != [question]:
-            merged = await self._against(scope, live.name, vectors[question], merged)
+        merged = _merged(
+            [
+                _fused(query, hits, fusion, self._dense_weight, limit)
+                for (query, _), hits in zip(arms, found, strict=True)
+            ],
+            merge,
+        )
+        if plain is not None:
+            merged = await self._against(scope, live.name, plain, merged)
         order = best_first({key: c.scores["fused"] for key, c in merged.items()})
         return [merged[key] for key in order]
 
@@ -219,10 +229,17 @@ def _fused(
     ]
 
 
-def _better(merged: dict[str, Candidate], new: Candidate) -> Candidate:
-    """The higher fused score wins; the queries that found the chunk are kept."""
-    old = merged.get(new.chunk.chunk_id)
-    if old is None:
-        return new
-    best = max(old, new, key=lambda c: c.scores["fused"])
-    return replace(best, queries=[*old.queries, *new.queries])
+def _merged(found: Sequence[Sequence[Candidate]], merge: Merge) -> dict[str, Candidate]:
+    """Each chunk once; the queries that found it are kept."""
+    by_chunk: dict[str, list[Candidate]] = {}
+    for candidate in chain.from_iterable(found):
+        by_chunk.setdefault(candidate.chunk.chunk_id, []).append(candidate)
+    return {key: _as_one(own, len(found), merge) for key, own in by_chunk.items()}
+
+
+def _as_one(own: Sequence[Candidate], arms: int, merge: Merge) -> Candidate:
+    best = max(own, key=lambda c: c.scores["fused"])
+    votes = sum(c.scores["fused"] for c in own) / arms
+    score = best.scores["fused"] if merge == "best" else votes
+    queries = list(dict.fromkeys(query for c in own for query in c.queries))
+    return replace(best, scores={**best.scores, "fused": score}, queries=queries)

@@ -20,6 +20,7 @@ class BaseSummary:
     chunks: int
     version: str
     acl: list[str] | None
+    examples: list[str]
 
 
 async def inventory(corpus: Corpus, scope: Scope) -> list[BaseSummary]:
@@ -39,4 +40,5 @@ async def summary_of(corpus: Corpus, scope: Scope, base: KnowledgeBase) -> BaseS
         chunks=sum(document.chunks for document in documents),
         version=await corpus.index.version(scope, base.name),
         acl=base.acl if scope.manages else None,
+        examples=base.examples,
     )

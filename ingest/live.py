@@ -17,6 +17,9 @@ from ingest.scope import EVERYONE, LOCAL, Scope
 
 T = TypeVar("T")
 
+AUTO = "auto"
+"""Asked for as a knowledge base: every one that the scope may read."""
+
 
 @dataclass(frozen=True)
 class LiveBase:
@@ -102,6 +105,10 @@ class LiveBases:
         found = await self._run(lambda: self._records.knowledge_bases(scope.tenant))
         return [base for base in found if scope.manages or scope.may_read(base.acl)]
 
+    async def named(self, scope: Scope, asked: str) -> list[KnowledgeBase]:
+        """As the function `named`, of those that this scope may read."""
+        return named(await self.bases(scope), asked)
+
     async def withheld(self, scope: Scope, knowledge_base: str, document_ids: list[str]) -> bool:
         """Whether one of these is there and not for this scope; what is gone is nobody's."""
         everything = replace(scope, manages=True)
@@ -155,6 +162,19 @@ def require_known(bases: list[KnowledgeBase], name: str) -> KnowledgeBase:
         if base.name == name:
             return base
     raise unknown_base(name)
+
+
+def several(asked: str) -> bool:
+    """Whether it may stand for more than one knowledge base."""
+    return asked == AUTO or "," in asked
+
+
+def named(bases: list[KnowledgeBase], asked: str) -> list[KnowledgeBase]:
+    """The one that is asked for, those of a list by commas, or all for `auto`, unless one has that
+    name. Raises UnknownKnowledgeBase, also where there is none."""
+    if asked == AUTO and bases and all(base.name != AUTO for base in bases):
+        return bases
+    return [require_known(bases, name) for name in dict.fromkeys(asked.split(","))]
 
 
 def unknown_base(name: str) -> UnknownKnowledgeBase:

@@ -62,12 +62,27 @@ def bases_here(settings: IndexSettings) -> list[dict[str, Any]]:
 
 
 def create_here(
-    settings: IndexSettings, name: str, description: str, web: bool, acl: list[str] | None
+    settings: IndexSettings,
+    name: str,
+    description: str,
+    web: bool,
+    acl: list[str] | None,
+    examples: list[str],
 ) -> dict[str, Any]:
     async def work(corpus: Corpus) -> dict[str, Any]:
         base = await corpus.writer.create_knowledge_base(
-            LOCAL_MANAGER, name, description, web=web, acl=acl or [EVERYONE]
+            LOCAL_MANAGER, name, description, web=web, acl=acl or [EVERYONE], examples=examples
         )
+        return asdict(await summary_of(corpus, LOCAL_MANAGER, base))
+
+    return _with_corpus(settings, work)
+
+
+def describe_here(
+    settings: IndexSettings, name: str, description: str, examples: list[str]
+) -> dict[str, Any]:
+    async def work(corpus: Corpus) -> dict[str, Any]:
+        base = await corpus.writer.describe(LOCAL_MANAGER, name, description, examples)
         return asdict(await summary_of(corpus, LOCAL_MANAGER, base))
 
     return _with_corpus(settings, work)

@@ -41,6 +41,8 @@ class KnowledgeBase:
     sparse: str
     web: bool = False
     acl: list[str] = field(default_factory=everyone)
+    examples: list[str] = field(default_factory=list)
+    """Questions that it answers: with its description, what questions are routed by."""
 
 
 class Records(Protocol):
@@ -55,6 +57,9 @@ class Records(Protocol):
 
     def tenants(self) -> list[str]:
         """All that have a knowledge base."""
+
+    def describe(self, tenant: str, name: str, description: str, examples: Sequence[str]) -> None:
+        """Raises UnknownKnowledgeBase."""
 
     def set_base_acl(self, tenant: str, name: str, acl: Sequence[str]) -> None:
         """Raises UnknownKnowledgeBase."""

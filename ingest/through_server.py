@@ -45,7 +45,7 @@ def ingest_through(
 def _create_missing(client: Client, knowledge_base: str) -> bool:
     if any(base["name"] == knowledge_base for base in bases_through(client)):
         return False
-    create_through(client, knowledge_base, "", False, None)
+    create_through(client, knowledge_base, "", False, None, [])
     return True
 
 
@@ -55,10 +55,24 @@ def bases_through(client: Client) -> list[dict[str, Any]]:
 
 
 def create_through(
-    client: Client, name: str, description: str, web: bool, acl: list[str] | None
+    client: Client,
+    name: str,
+    description: str,
+    web: bool,
+    acl: list[str] | None,
+    examples: list[str],
 ) -> dict[str, Any]:
     body = {"name": name, "description": description, "web": web, "acl": acl or ["*"]}
-    base: dict[str, Any] = client.json("POST", BASES, body)
+    base: dict[str, Any] = client.json("POST", BASES, body | {"examples": examples})
+    return base
+
+
+def describe_through(
+    client: Client, name: str, description: str, examples: list[str]
+) -> dict[str, Any]:
+    body = {"description": description, "examples": examples}
+    address = f"{BASES}/{quote(name, safe='')}/description"
+    base: dict[str, Any] = client.json("PUT", address, body)
     return base
 
 

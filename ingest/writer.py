@@ -12,7 +12,7 @@ from typing import TypeVar
 from ingest.acl import both, parse_acl
 from ingest.documents import LoadedDocument, revision_id
 from ingest.errors import InvalidRequest, NotFound
-from ingest.live import LiveBases
+from ingest.live import AUTO, LiveBases, require_known
 from ingest.passage_vectors import PassageVectorStore, embedded
 from ingest.ports import (
     ChunkStore,
@@ -72,12 +72,16 @@ class Writer:
         *,
         web: bool = False,
         acl: Sequence[str] = (EVERYONE,),
+        examples: Sequence[str] = (),
     ) -> KnowledgeBase:
         """Raises InvalidRequest for a bad name and for one that exists."""
         if not NAME.fullmatch(name):
             raise InvalidRequest(NAME_RULE)
+        if name == AUTO:
+            raise InvalidRequest(f"{AUTO!r} stands for all knowledge bases; take another name")
         encoders = (self._embedder.fingerprint, self._sparse.fingerprint)
         base = KnowledgeBase(name, description, _now(), *encoders, web=web, acl=parse_acl(acl))
+        base = replace(base, examples=list(examples))
         await self._run(lambda: self._records.create_knowledge_base(scope.tenant, base))
         return base
 
@@ -163,6 +167,17 @@ class Writer:
             readers = replace(known, acl=new).readers
             await self._store.set_acl(scope.tenant, base, document, readers)
             await record(new)
+
+    async def describe(
+        self, scope: Scope, base: str, description: str, examples: Sequence[str]
+    ) -> KnowledgeBase:
+        """What it holds and questions that it answers. Raises UnknownKnowledgeBase."""
+        await self._bases.base(scope, base)
+        async with self._writing:
+            await self._run(
+                lambda: self._records.describe(scope.tenant, base, description, examples)
+            )
+        return require_known(await self._bases.bases(scope), base)
 
     async def set_base_acl(self, scope: Scope, base: str, acl: Sequence[str]) -> None:
         """At once. Raises UnknownKnowledgeBase."""

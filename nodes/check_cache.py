@@ -9,6 +9,7 @@ from typing import Protocol
 
 from langgraph.runtime import Runtime
 
+from nodes.bases import bases_of, text_of
 from nodes.check_grounding import shown
 from nodes.citations import citations_problem
 from nodes.context import DEFAULTS, Context
@@ -77,7 +78,7 @@ def cache_key(state: State, context: Context, index_version: str) -> str:
         options["today"] = context.day(state.started_at).isoformat()
     parts = [
         context.scope.fingerprint,
-        state.knowledge_base,
+        bases_of(state),
         index_version,
         options,
         asdict(state.filters),
@@ -88,7 +89,8 @@ def cache_key(state: State, context: Context, index_version: str) -> str:
 
 
 async def _look(state: State, context: Context, cache: AnswerCache, index: CachedIndex) -> _Looked:
-    version = await index.version(context.scope, state.knowledge_base)
+    versions = [await index.version(context.scope, base) for base in bases_of(state)]
+    version = " ".join(versions)
     key = cache_key(state, context, version)
     found = await cache.find(key, state.standalone)
     problem = "" if found is None else await _problem(found.answer, state, context, index)
@@ -100,7 +102,7 @@ async def _problem(kept: KeptAnswer, state: State, context: Context, texts: Sour
     there for this scope, and each quotation stands in it."""
     read = await asyncio.gather(
         *(
-            texts.text(context.scope, state.knowledge_base, document, revision)
+            text_of(texts, context.scope, bases_of(state), document, revision)
             for document, revision in kept.documents
         )
     )

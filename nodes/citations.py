@@ -44,6 +44,7 @@ def cite(candidate: Candidate, start: int, end: int, n: int) -> Citation:
         quote_sha256=quote_sha256(quote),
         url=candidate.url,
         source=chunk.metadata.get("source", ""),
+        knowledge_base=candidate.knowledge_base,
     )
 
 

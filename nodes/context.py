@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ingest.fusion import Fusion
+from ingest.fusion import Fusion, Merge
 from ingest.scope import LOCAL, Scope
 
 
@@ -47,6 +47,27 @@ class Context(BaseModel):
     sentences: int = Field(5, ge=1, le=10, description="Sentences of an extractive answer.")
     query_filters: bool = Field(
         False, description="Filter by a version, language, product or time that a question names."
+    )
+    route: bool = Field(
+        False, description="Of several bases, search first the one that a question is for."
+    )
+    route_margin: float = Field(
+        0.1, ge=0, le=2, description="Lead that a base needs for that; unsure, all are searched."
+    )
+    phrasings: int = Field(
+        0, ge=0, le=5, description="Other wordings that are searched beside the question, at most."
+    )
+    step_back: bool = Field(
+        False, description="A chat model words a more general question, searched beside it."
+    )
+    hyde: bool = Field(
+        False, description="Search by the vector of a passage that a chat model makes up, too."
+    )
+    hops: int = Field(
+        0, ge=0, le=3, description="Look-ups of which a chat model puts one's answer into the next."
+    )
+    merge: Merge = Field(
+        "best", description="Passages of several queries count by their best score, or by votes."
     )
     today: date | None = Field(
         None, description='The day that "last month" is counted from; None: that of the run.'

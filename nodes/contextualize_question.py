@@ -5,6 +5,7 @@ from langgraph.runtime import Runtime
 from nodes.context import Context
 from nodes.fallback import or_fallback
 from nodes.follow_up import stand_alone
+from nodes.literal_tokens import is_lookup, lost_words
 from nodes.plan_queries import intent_of
 from nodes.ports import QueryWriter
 from nodes.state import Degraded, State, Turn, Update
@@ -16,14 +17,14 @@ async def contextualize_question(
 ) -> Update:
     """The standalone question. Without history it is the question itself.
 
-    A chat model words it where there is one; what it makes of it counts only while every literal
-    token is kept.
+    A chat model words it where there is one, and what it lost of the literal tokens is put back. A
+    code alone is not worded anew.
     """
     history = [*state.turns, *state.history]
     question = state.question.strip()
     standalone = question if _answered_directly(question) else stand_alone(question, history)
     faults: list[Degraded] = []
-    if writer is not None and history and not _answered_directly(question):
+    if writer is not None and history and not _as_it_is(question):
         standalone, faults = await or_fallback(
             _written(writer, question, history),
             standalone,
@@ -40,9 +41,13 @@ async def contextualize_question(
 
 async def _written(writer: QueryWriter, question: str, history: list[Turn]) -> str:
     written = await writer.standalone(question, history)
-    lost = [one for one in literals(question) if one.casefold() not in written.casefold()]
+    lost = lost_words(question, written)
     return f"{written} ({' '.join(lost)})" if lost else written
 
 
 def _answered_directly(question: str) -> bool:
     return intent_of(question) in ("greeting", "arithmetic", "about_service")
+
+
+def _as_it_is(question: str) -> bool:
+    return _answered_directly(question) or (is_lookup(question) and bool(literals(question)))

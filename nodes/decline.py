@@ -2,6 +2,7 @@
 
 from langgraph.runtime import Runtime
 
+from nodes.bases import bases_of
 from nodes.budget import BudgetSpent, out_of_time
 from nodes.context import DEFAULTS, Context
 from nodes.fallback import or_fallback
@@ -97,7 +98,7 @@ async def _elsewhere(
     if others is None or reason not in ("no_evidence", "out_of_scope"):
         return [], []
     return await or_fallback(
-        others.holding(context.scope, state.standalone, besides=state.knowledge_base),
+        others.holding(context.scope, state.standalone, besides=bases_of(state)),
         [],
         node="decline",
         fallback="no other knowledge base is named",

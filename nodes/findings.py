@@ -54,7 +54,8 @@ class Evidence:
 class Citation:
     """Where a sentence comes from: `text[start:end] == quote` in the stored document.
 
-    Offsets are Unicode code points; `source` is the document's path in its folder. For the web,
+    Offsets are Unicode code points; `source` is the document's path in the folder of its
+    `knowledge_base`. For the web,
     `document_id` is the address and the stored text is the passage as it was received.
     `attributed`: who wrote the sentence named no source; this one holds most of its words.
     """
@@ -74,6 +75,7 @@ class Citation:
     url: str | None = None
     source: str = ""
     attributed: bool = False
+    knowledge_base: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
 
+from nodes.bases import bases_of
 from nodes.citations import renumbered
 from nodes.context import DEFAULTS, Context
 from nodes.copies import with_copies
@@ -49,7 +50,7 @@ async def generate(
     unread: list[Degraded] = []
     if (context.around or context.parent) and texts is not None:
         documents, unread = await or_fallback(
-            read_around(texts, context.scope, state.knowledge_base, state.evidence),
+            read_around(texts, context.scope, bases_of(state), state.evidence),
             {},
             node=NODE,
             fallback="passages alone",

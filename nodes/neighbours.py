@@ -7,6 +7,7 @@ from dataclasses import replace
 from ingest.documents import Chunk
 from ingest.scope import Scope
 from ingest.sentences import sentence_spans
+from nodes.bases import text_of
 from nodes.findings import Evidence, Grade, Stated
 from nodes.ports import SourceTexts
 
@@ -15,12 +16,12 @@ Texts = Mapping[tuple[str, str], str]
 
 
 async def read_around(
-    texts: SourceTexts, scope: Scope, base: str, evidence: Sequence[Evidence]
+    texts: SourceTexts, scope: Scope, bases: list[str], evidence: Sequence[Evidence]
 ) -> Texts:
     """The documents of the passages, as they are stored; the web has none."""
     chunks = [one.candidate.chunk for one in evidence if not one.candidate.url]
     keys = dict.fromkeys((chunk.document_id, chunk.revision) for chunk in chunks)
-    found = {key: await texts.text(scope, base, *key) for key in keys}
+    found = {key: await text_of(texts, scope, bases, *key) for key in keys}
     return {key: text for key, text in found.items() if text is not None}
 
 

@@ -70,8 +70,13 @@ def split(question: str) -> list[str]:
 
 
 def parts_of(queries: Sequence[Query]) -> list[str]:
-    """The parts that were planned; none where the question asks one thing."""
-    return [query.text for query in queries if query.technique == "part"]
+    """The parts that were planned, or the hops; none where the question asks one thing."""
+    return [query.text for query in queries if query.technique in ("part", "hop")]
+
+
+def hops_of(queries: Sequence[Query]) -> list[str]:
+    """The parts that name what the question does not: the answers of those before them."""
+    return [query.text for query in queries if query.technique == "hop"]
 
 
 def for_part(evidence: Iterable[Evidence], part: str) -> list[Evidence]:

@@ -6,9 +6,12 @@ from typing import Literal
 from langgraph.runtime import Runtime
 
 from ingest.filters import Condition, Filters
+from nodes.bases import bases_of
 from nodes.context import DEFAULTS, Context
+from nodes.expand_query import expanded
 from nodes.fallback import or_fallback
 from nodes.filters_from_question import filters_from_question
+from nodes.literal_tokens import kept_words
 from nodes.parts import SEVERAL, split
 from nodes.ports import Documents, QueryWriter
 from nodes.state import Degraded, Query, State, Update
@@ -86,20 +89,23 @@ async def plan_queries(
         parts = list(dict.fromkeys(parts))
         parts = parts if len(parts) > 1 else []
     context = (runtime and runtime.context) or DEFAULTS
+    more, failed = await expanded(question, context, writer)
+    faults = [*faults, *failed]
     named = Filters()
     if context.query_filters and documents is not None:
-        named, more = await or_fallback(
+        named, failed = await or_fallback(
             _named(state, context, documents), named, node="plan_queries", fallback="no filters"
         )
-        faults = [*faults, *more]
+        faults = [*faults, *failed]
     summary = {
         "intent": intent,
         "queries": [question, *parts],
-        "literals": literals(question),
+        **({"beside": [_told(query) for query in more]} if more else {}),
+        "literals": kept_words(question),
         "filters": [_shown(c) for c in (state.filters + derived + named).conditions],
     }
     return {
-        "queries": [Query(question), *(Query(part, "part") for part in parts)],
+        "queries": [Query(question), *(Query(part, "part") for part in parts), *more],
         "derived_filters": derived,
         "question_filters": named,
         "degraded": [*state.degraded, *faults],
@@ -109,7 +115,8 @@ async def plan_queries(
 
 async def _named(state: State, context: Context, documents: Documents) -> Filters:
     """What the question names beside the filters that were given."""
-    held = await documents.documents(context.scope, state.knowledge_base)
+    bases = bases_of(state)
+    held = [d for base in bases for d in await documents.documents(context.scope, base)]
     given = {condition.key for condition in state.filters.conditions}
     found = filters_from_question(state.standalone, held, today=context.day(state.started_at))
     return Filters([one for one in found.conditions if one.key not in given])
@@ -142,6 +149,10 @@ def _is_arithmetic(question: str) -> bool:
         return False
     operation = TIGHT_OPERATION if asked["told"] else OPERATION
     return operation.search(asked["expression"]) is not None
+
+
+def _told(query: Query) -> dict[str, str]:
+    return {"technique": query.technique, "query": query.embedded or query.text}
 
 
 def _shown(condition: Condition) -> str:

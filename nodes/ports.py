@@ -6,8 +6,8 @@ from typing import Protocol, runtime_checkable
 
 from ingest.documents import Candidate, Chunk
 from ingest.filters import Filters
-from ingest.fusion import Fusion
-from ingest.records import DocumentRecord
+from ingest.fusion import Fusion, Merge
+from ingest.records import DocumentRecord, KnowledgeBase
 from ingest.scope import Scope
 from nodes.findings import Evidence, Grade, Rejected, Sentence, Support
 from nodes.kept_answer import FoundAnswer, KeptAnswer
@@ -28,7 +28,26 @@ class Retriever(Protocol):
         filters: Filters,
         fusion: Fusion = "blend",
         exact: bool = False,
+        merge: Merge = "best",
+        made_up: Sequence[str] = (),
     ) -> list[Candidate]: ...
+
+
+class NamedBases(Protocol):
+    """ingest.live.LiveBases is the one implementation."""
+
+    async def named(self, scope: Scope, asked: str) -> list[KnowledgeBase]:
+        """Those of this scope that a name, a list by commas, or `auto` stands for. Raises
+        UnknownKnowledgeBase, for one that this scope may not read as well."""
+
+
+class Router(Protocol):
+    """Says which of several knowledge bases a question is for."""
+
+    async def scores(
+        self, scope: Scope, question: str, bases: Sequence[str]
+    ) -> Mapping[str, float]:
+        """A score of each, higher is likelier, from what this scope may read alone."""
 
 
 class Documents(Protocol):
@@ -84,7 +103,7 @@ class Confidence(Protocol):
 class OtherBases(Protocol):
     """Looks where the run did not."""
 
-    async def holding(self, scope: Scope, question: str, *, besides: str) -> list[str]:
+    async def holding(self, scope: Scope, question: str, *, besides: Sequence[str]) -> list[str]:
         """Names of other knowledge bases in this scope with a passage graded correct."""
 
 
@@ -101,6 +120,20 @@ class QueryWriter(Protocol):
 
     async def parts(self, question: str) -> list[str]:
         """The single questions of one that asks several things."""
+
+    async def phrasings(self, question: str, count: int) -> list[str]:
+        """The question in other words, `count` times at most."""
+
+    async def next_hop(self, question: str, asked: Sequence[str], passages: Sequence[str]) -> str:
+        """The next single question to look up, with what the passages say in it; empty where
+        nothing is left to look up, or one look-up is enough."""
+
+    async def step_back(self, question: str) -> str:
+        """A more general question, whose answer is the background of this one (Zheng et al.,
+        ICLR 2024)."""
+
+    async def made_up(self, question: str) -> str:
+        """A passage as one that answers would read, true or not (HyDE; Gao et al., ACL 2023)."""
 
 
 @dataclass(frozen=True)

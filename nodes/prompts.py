@@ -1,4 +1,5 @@
-"""Every prompt, beside the type of its output.
+"""The prompts about passages, beside the types of their output; nodes/query_prompts.py has the
+others.
 
 Text from documents, the web and people is data: it stands between markers, and each system prompt
 says that nothing in it is an order. What is sent is `sealed`: no two calls
@@ -13,9 +14,8 @@ from pydantic import BaseModel, Field
 
 from nodes.findings import Rejected
 from nodes.instructions import without_orders
-from nodes.state import Turn
 
-PROMPT_VERSION = "3"
+PROMPT_VERSION = "4"
 """Grows with every change of a prompt; the trace has it."""
 
 Message = tuple[str, str]
@@ -53,12 +53,6 @@ class Ranking(BaseModel):
     ranking: list[int] = Field(description="Numbers of all passages, best first, each once.")
 
 
-class Parts(BaseModel):
-    """The questions that a question with several parts is made of."""
-
-    questions: list[str] = Field(description="Two or three questions that each stand alone.")
-
-
 def sealed(messages: Sequence[Message]) -> list[Message]:
     """The messages with markers that nobody who wrote a text could know: `<passage-9f3a61c0>`."""
     key = secrets.token_hex(4)
@@ -71,9 +65,8 @@ def passage_answers(question: str, passage: str) -> list[Message]:
         f"You judge whether a passage states the answer to a question. {DATA} Being about the same "
         "topic is not enough: the asked fact itself must stand there. Reply yes or no."
     )
-    ask = (
-        f"{_passage(passage)}\n{_question(question)}\nDoes the passage state the answer? yes or no"
-    )
+    asked = f"{as_passage(passage)}\n{as_question(question)}"
+    ask = f"{asked}\nDoes the passage state the answer? yes or no"
     return [("system", system), ("human", ask)]
 
 
@@ -84,7 +77,7 @@ def passages_answer(question: str, passages: Sequence[str]) -> list[Message]:
         "topic is not enough: the asked fact itself must stand there. Reply as JSON with the "
         'numbers of those passages, such as {"answering": [2]}, or {"answering": []}.'
     )
-    return [("system", system), ("human", f"{_numbered(passages)}\n{_question(question)}")]
+    return [("system", system), ("human", f"{numbered(passages)}\n{as_question(question)}")]
 
 
 def passage_score(question: str, passage: str) -> list[Message]:
@@ -94,7 +87,7 @@ def passage_score(question: str, passage: str) -> list[Message]:
         "topic without the asked fact, 10 the asked fact itself. Reply as JSON, such as "
         '{"score": 7}.'
     )
-    return [("system", system), ("human", f"{_passage(passage)}\n{_question(question)}")]
+    return [("system", system), ("human", f"{as_passage(passage)}\n{as_question(question)}")]
 
 
 def passages_ranked(question: str, passages: Sequence[str]) -> list[Message]:
@@ -104,7 +97,7 @@ def passages_ranked(question: str, passages: Sequence[str]) -> list[Message]:
         "the asked fact itself come first. Reply as JSON with the numbers of all passages, such "
         'as {"ranking": [2, 3, 1]}.'
     )
-    return [("system", system), ("human", f"{_numbered(passages)}\n{_question(question)}")]
+    return [("system", system), ("human", f"{numbered(passages)}\n{as_question(question)}")]
 
 
 def claim_supported(claim: str, passages: Sequence[str]) -> list[Message]:
@@ -113,7 +106,7 @@ def claim_supported(claim: str, passages: Sequence[str]) -> list[Message]:
         f"You judge whether passages support a claim. {DATA} Every part of the claim, its numbers, "
         "names and conditions must be stated by them. Reply yes or no."
     )
-    ask = f"{_numbered(passages)}\n<claim>{_safe(claim)}</claim>\nIs the claim supported? yes or no"
+    ask = f"{numbered(passages)}\n<claim>{safe(claim)}</claim>\nIs the claim supported? yes or no"
     return [("system", system), ("human", ask)]
 
 
@@ -127,10 +120,10 @@ def claims_supported(
         'the numbers of those claims, such as {"supported": [1, 3]}, or {"supported": []}.'
     )
     listed = "\n".join(
-        f'<claim n="{n}" cites="{" ".join(map(str, cites))}">{_safe(claim)}</claim>'
+        f'<claim n="{n}" cites="{" ".join(map(str, cites))}">{safe(claim)}</claim>'
         for n, (claim, cites) in enumerate(claims, start=1)
     )
-    return [("system", system), ("human", f"{_numbered(passages)}\n{listed}")]
+    return [("system", system), ("human", f"{numbered(passages)}\n{listed}")]
 
 
 def answer(
@@ -156,54 +149,17 @@ def answer(
         "Bicycles are kept behind the canteen.",
     ]
     told = [_refuted(one) for one in rejected]
-    told += [f"Told already, not to be repeated: {_safe(sentence)}" for sentence in kept]
+    told += [f"Told already, not to be repeated: {safe(sentence)}" for sentence in kept]
     if kept:
         told.append(f"Write only what takes the place of what was wrong, or {NO_ANSWER}.")
     return [
         ("system", system),
-        ("human", f"{_numbered(example)}\n{_question('When does the garage close?')}"),
+        ("human", f"{numbered(example)}\n{as_question('When does the garage close?')}"),
         ("ai", "The garage closes at 22:00. [1]"),
-        ("human", f"{_numbered(example)}\n{_question('Who is the head of the canteen?')}"),
+        ("human", f"{numbered(example)}\n{as_question('Who is the head of the canteen?')}"),
         ("ai", NO_ANSWER),
-        ("human", "\n".join([_numbered(passages), _question(question), *told])),
+        ("human", "\n".join([numbered(passages), as_question(question), *told])),
     ]
-
-
-def standalone(question: str, history: Sequence[Turn]) -> list[Message]:
-    """Answered by one question."""
-    system = (
-        "You rewrite the last question of a conversation so that it can be understood alone: put "
-        f"in what it, that, there and the like stand for. {DATA} Keep numbers, names and codes as "
-        "they are. If it stands alone already, repeat it. Reply with the question only."
-    )
-    said = "\n".join(f"Q: {_safe(t.question)}\nA: {_safe(t.answer)[:400]}" for t in history[-4:])
-    return [
-        ("system", system),
-        ("human", f"Q: Who runs the canteen?\nA: Mia Roth.\n{_question('Since when?')}"),
-        ("ai", "Since when does Mia Roth run the canteen?"),
-        ("human", f"{said}\n{_question(question)}"),
-    ]
-
-
-def rewritten(question: str, tried: Sequence[str], rejected: Sequence[str]) -> list[Message]:
-    """Answered by one search query."""
-    system = (
-        "You write a search query for documents that a first search missed: other words for the "
-        f"same thing, as a policy or a manual would say it. {DATA} Keep numbers, names and codes "
-        "exactly as they are. Reply with the query only, at most fifteen words."
-    )
-    told = [f"Tried: {_safe(text)}" for text in tried]
-    told += [f"Found, but no answer there: {_safe(text)}" for text in rejected]
-    return [("system", system), ("human", "\n".join([_question(question), *told]))]
-
-
-def parts(question: str) -> list[Message]:
-    """Answered as Parts."""
-    system = (
-        f"You split a question that asks several things into single questions. {DATA} Reply as "
-        'JSON, such as {"questions": ["When does it open?", "What does it cost?"]}.'
-    )
-    return [("system", system), ("human", _question(question))]
 
 
 def drafted(sentence: str, place: str, value: str) -> list[Message]:
@@ -215,28 +171,28 @@ def drafted(sentence: str, place: str, value: str) -> list[Message]:
         "without the answer. Copy codes and names exactly. Reply with the question and nothing "
         "else."
     )
-    asked = f"{_numbered([f'{place}: {sentence}'])}\nThe answer: {_safe(value)}"
+    asked = f"{numbered([f'{place}: {sentence}'])}\nThe answer: {safe(value)}"
     return [("system", system), ("human", asked)]
 
 
 def _refuted(rejected: Rejected) -> str:
-    said = f"Do not say: {_safe(rejected.sentence)} It is wrong: {_safe(rejected.problem)}."
-    return f"{said} There stands: {_passage(rejected.against)}" if rejected.against else said
+    said = f"Do not say: {safe(rejected.sentence)} It is wrong: {safe(rejected.problem)}."
+    return f"{said} There stands: {as_passage(rejected.against)}" if rejected.against else said
 
 
-def _numbered(passages: Sequence[str]) -> str:
-    return "\n".join(_passage(text, n) for n, text in enumerate(passages, start=1))
+def numbered(passages: Sequence[str]) -> str:
+    return "\n".join(as_passage(text, n) for n, text in enumerate(passages, start=1))
 
 
-def _passage(text: str, n: int | None = None) -> str:
+def as_passage(text: str, n: int | None = None) -> str:
     number = "" if n is None else f' n="{n}"'
-    return f"<passage{number}>{_safe(without_orders(text, ORDER))}</passage>"
+    return f"<passage{number}>{safe(without_orders(text, ORDER))}</passage>"
 
 
-def _question(text: str) -> str:
-    return f"<question>{_safe(text)}</question>"
+def as_question(text: str) -> str:
+    return f"<question>{safe(text)}</question>"
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
     """A text that cannot close its own marker."""
     return re.sub(r"[<＜](?=\W*(?:passage|question|claim))", "‹", text, flags=re.IGNORECASE)

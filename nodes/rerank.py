@@ -1,6 +1,7 @@
 """Orders the candidates by the original question: a rewrite may have dropped a constraint."""
 
 from datetime import date
+from itertools import chain
 
 from langgraph.runtime import Runtime
 
@@ -9,14 +10,16 @@ from nodes.candidates import checked_candidates
 from nodes.context import DEFAULTS, Context
 from nodes.diversify import Diversified, diversified
 from nodes.fallback import or_fallback
+from nodes.parts import hops_of
 from nodes.ports import Reranker
 from nodes.state import State, Update
 
 
 async def rerank(state: State, runtime: Runtime[Context], *, reranker: Reranker) -> Update:
     """Candidates in the reranker's order; in the order of retrieval where it fails."""
+    asked = [state.standalone, *hops_of(state.queries)]
     ordered, faults = await or_fallback(
-        _reranked(reranker, state.standalone, state.candidates),
+        _in_turn(reranker, asked, state.candidates),
         state.candidates,
         node="rerank",
         fallback="order of retrieval",
@@ -76,6 +79,19 @@ def _counted(varied: Diversified, no_verdict: int) -> dict[str, int]:
         "no_verdict": no_verdict,
     }
     return {name: n for name, n in said.items() if n}
+
+
+async def _in_turn(
+    reranker: Reranker, asked: list[str], candidates: list[Candidate]
+) -> list[Candidate]:
+    """The best of each question in turn: what a hop asks for, the whole question does not name."""
+    orders = [await _reranked(reranker, one, candidates) for one in asked]
+    if len(orders) == 1:
+        return orders[0]
+    taken: dict[str, Candidate] = {}
+    for candidate in chain.from_iterable(zip(*orders, strict=True)):
+        taken.setdefault(candidate.chunk.chunk_id, candidate)
+    return list(taken.values())
 
 
 async def _reranked(

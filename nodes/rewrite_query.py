@@ -10,9 +10,11 @@ from langgraph.runtime import Runtime
 
 from ingest.documents import Candidate
 from ingest.filters import Filters
+from nodes.bases import narrowed_route
 from nodes.context import Context
 from nodes.evidence import has_correct
 from nodes.fallback import or_fallback
+from nodes.literal_tokens import is_lookup, lost_words
 from nodes.nearest import place
 from nodes.parts import for_part, parts_of
 from nodes.ports import QueryWriter
@@ -44,18 +46,20 @@ async def rewrite_query(
     already, the query is made of the others.
 
     With a chat model the first is its own wording, in the place of keywords: a loop is left for
-    a wider search. Where the model fails, the ladder goes on without it. Where all that the filters
-    let through was graded, no wording finds more: the wider search comes at once.
+    a wider search; a lookup has no other wording. Where the model fails, the ladder goes on without
+    it. Where all that the filters let through was graded, no wording finds more: the wider search
+    comes at once.
     """
     tried = {query.text.lower() for query in state.queries}
     used = {query.technique for query in state.queries}
     if "rephrased" in used:
         used.add("keywords")
-    if not state.new_chunks and held_back(state) and not emptied(state):
+    exhausted = not state.new_chunks and not emptied(state) and not narrowed_route(state)
+    if exhausted and held_back(state):
         return _next(state, "widened", widened(state))
     faults: list[Degraded] = []
     asked = "rephrased" in used or any(f.node == "rewrite_query" for f in state.degraded)
-    if writer is not None and not asked:
+    if writer is not None and not asked and not is_lookup(state.standalone):
         text, faults = await or_fallback(
             _rephrased(writer, state), "", node="rewrite_query", fallback="keywords instead"
         )
@@ -70,8 +74,7 @@ async def _rephrased(writer: QueryWriter, state: State) -> str:
     text = await writer.rewritten(
         state.standalone, tried=[q.text for q in state.queries], rejected=_rejected(state)
     )
-    lost = [one for one in literals(state.standalone) if one.casefold() not in text.casefold()]
-    return " ".join([text, *lost])
+    return " ".join([text, *lost_words(state.standalone, text)])
 
 
 def held_back(state: State) -> bool:
@@ -173,6 +176,7 @@ def _next(state: State, technique: Technique, text: str) -> Update:
     return {
         "queries": [*state.queries, query],
         "wide": technique == "widened",
+        "routed": state.bases,
         "question_filters": Filters() if dropped.conditions else state.question_filters,
         "spent": replace(state.spent, rewrites=number),
         "summary": {
@@ -181,6 +185,7 @@ def _next(state: State, technique: Technique, text: str) -> Update:
             "query": text,
             "tried": [q.text for q in state.queries],
             "rejected": _rejected(state),
+            **({"now in": state.bases} if narrowed_route(state) else {}),
             **({"dropped": [c.key for c in dropped.conditions]} if dropped.conditions else {}),
         },
     }

@@ -19,7 +19,10 @@ Reason = Literal[
     "no_evidence", "ungrounded", "conflicting", "out_of_scope", "budget", "dependency_down"
 ]
 Status = Literal["ok", "fallback", "error"]
-Technique = Literal["original", "part", "rephrased", "keywords", "feedback", "widened"]
+Technique = Literal[
+    "original", "part", "hop", "phrasing", "step_back", "hyde", "rephrased", "keywords", "feedback",
+    "widened",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -32,11 +35,13 @@ class Turn:
 
 @dataclass(frozen=True)
 class Query:
-    """What is searched with. `technique` says how it came from the question."""
+    """What is searched with. `technique` says how it came from the question; where there is
+    `embedded`, its vector stands in for that of the text."""
 
     text: str
     technique: Technique = "original"
     loop: int = 0
+    embedded: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,8 @@ class State:
 
     question: what the person asked; it never changes.
     standalone: the question with the history folded in; rerank, grade, generate and ground use it.
+    bases: the knowledge bases that may be searched, where several were asked for.
+    routed: those of them that are searched; a correction widens a route to all.
     queries: every query of every loop, the newest loop last.
     question_filters: what the question names, such as a version, until a correction drops it.
     candidates: what the last search found, best first.
@@ -101,6 +108,8 @@ class State:
     started_at: float = 0.0
     turns: list[Turn] = field(default_factory=list)
     standalone: str = ""
+    bases: list[str] = field(default_factory=list)
+    routed: list[str] = field(default_factory=list)
     queries: list[Query] = field(default_factory=list)
     derived_filters: Filters = field(default_factory=Filters)
     question_filters: Filters = field(default_factory=Filters)
@@ -155,6 +164,8 @@ class Update(TypedDict, total=False):
     question: str
     turns: list[Turn]
     standalone: str
+    bases: list[str]
+    routed: list[str]
     queries: list[Query]
     derived_filters: Filters
     question_filters: Filters

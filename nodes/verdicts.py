@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import get_args
 
+from nodes.bases import bases_of, text_of
 from nodes.citations import citations_problem
 from nodes.confidence import support_needed
 from nodes.context import Context
@@ -74,7 +75,7 @@ async def sources_of(
         text = (
             web.get((document, revision))
             if revision == WEB_REVISION
-            else await texts.text(context.scope, state.knowledge_base, document, revision)
+            else await text_of(texts, context.scope, bases_of(state), document, revision)
         )
         if text is not None:
             found[document, revision] = text

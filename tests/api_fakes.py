@@ -132,7 +132,7 @@ def an_answer(run_id: str = "run-1", question: str = "q", *, refused: bool = Fal
         citations=[],
         grounding={"supported": None if refused else True, "sentences": []},
         searched={
-            "queries": [{"text": question, "technique": "original", "loop": 0}],
+            "queries": [{"text": question, "technique": "original", "loop": 0, "embedded": ""}],
             "knowledge_bases": ["handbook"],
             "web": False,
             "web_sent": "",

@@ -150,6 +150,8 @@ class FakeIndex:
         filters: Filters,
         fusion: str = "blend",
         exact: bool = False,
+        merge: str = "best",
+        made_up: Sequence[str] = (),
     ) -> list[Candidate]:
         call = {"question": question, "queries": list(queries), "filters": filters, "limit": limit}
         self.searches.append(call | {"scope": scope})
@@ -261,7 +263,8 @@ class QuotingGenerator:
 
 def _quoted(n: int, candidate: Candidate) -> Sentence:
     kind = "web" if candidate.url else "document"
-    citation = a_citation(candidate.chunk, n, kind=kind, url=candidate.url)
+    place = {"url": candidate.url, "knowledge_base": candidate.knowledge_base}
+    citation = a_citation(candidate.chunk, n, kind=kind, **place)
     return Sentence(candidate.chunk.text, [citation])
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from api.settings import Settings
+from graph.adapters.base_router import BaseRouter
 from graph.adapters.checkpoints import plain_serializer
 from graph.adapters.graded_bases import GradedBases
 from graph.builder import build
@@ -39,7 +40,13 @@ class RealService:
             saver.serde = plain_serializer()
             grader = FakeGrader(_all_correct)
             others = GradedBases(opened.index, opened.bases, grader)
-            services = ports(index=opened.index, grader=grader, others=others)
+            services = ports(
+                index=opened.index,
+                grader=grader,
+                others=others,
+                bases=opened.bases,
+                router=BaseRouter(embedder, opened.index, opened.bases),
+            )
             graph = build(services, saver)
             runs = RunLog(":memory:")
             runner = Runner(

@@ -5,7 +5,7 @@ from pydantic import BaseModel
 
 from api.dependencies import Administers, Reads, ServiceOf
 from api.problems import problems
-from api.schemas import AccessBody, NewKnowledgeBase
+from api.schemas import AccessBody, DescriptionBody, NewKnowledgeBase
 from ingest.inventory import BaseSummary, inventory, summary_of
 
 router = APIRouter(prefix="/knowledge-bases", tags=["knowledge bases"])
@@ -27,7 +27,22 @@ async def create_knowledge_base(
 ) -> BaseSummary:
     """An empty base. A name that exists is `invalid_request`."""
     base = await service.corpus.writer.create_knowledge_base(
-        scope, body.name, body.description, web=body.web, acl=body.acl
+        scope, body.name, body.description, web=body.web, acl=body.acl, examples=body.examples
+    )
+    return await summary_of(service.corpus, scope, base)
+
+
+@router.put(
+    "/{knowledge_base}/description",
+    summary="Say what a knowledge base holds",
+    responses=problems(404),
+)
+async def describe_knowledge_base(
+    knowledge_base: str, body: DescriptionBody, scope: Administers, service: ServiceOf
+) -> BaseSummary:
+    """In place of what was said; `auto` routes questions by it."""
+    base = await service.corpus.writer.describe(
+        scope, knowledge_base, body.description, body.examples
     )
     return await summary_of(service.corpus, scope, base)
 

@@ -1,5 +1,6 @@
 """Looks for an answer in the other knowledge bases of a scope, with the grader of the run."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from ingest.filters import Filters
@@ -26,8 +27,8 @@ class GradedBases:
         self._bases = bases
         self._grader = grader
 
-    async def holding(self, scope: Scope, question: str, *, besides: str) -> list[str]:
-        others = [b.name for b in await self._bases.bases(scope) if b.name != besides]
+    async def holding(self, scope: Scope, question: str, *, besides: Sequence[str]) -> list[str]:
+        others = [b.name for b in await self._bases.bases(scope) if b.name not in besides]
         return [name for name in others[:MOST_BASES] if await self._holds(scope, name, question)]
 
     async def _holds(self, scope: Scope, name: str, question: str) -> bool:

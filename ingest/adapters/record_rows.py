@@ -9,7 +9,8 @@ from ingest.ports import DocumentRecord, KnowledgeBase
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS knowledge_bases (
   tenant TEXT, name TEXT, description TEXT, created_at TEXT, embedder TEXT, sparse TEXT,
-  web INTEGER, changes INTEGER DEFAULT 0, acl TEXT DEFAULT '["*"]', PRIMARY KEY (tenant, name));
+  web INTEGER, changes INTEGER DEFAULT 0, acl TEXT DEFAULT '["*"]', examples TEXT DEFAULT '[]',
+  PRIMARY KEY (tenant, name));
 CREATE TABLE IF NOT EXISTS revisions (
   tenant TEXT, knowledge_base TEXT, document_id TEXT, revision TEXT, state TEXT,
   PRIMARY KEY (tenant, knowledge_base, document_id, revision));
@@ -26,26 +27,33 @@ DOCUMENT_COLUMNS = (
     "document_id, source, title, revision, content_sha256, media_type, chunks, updated_at, "
     "status, metadata, duplicate_of, acl"
 )
-BASE_COLUMNS = "name, description, created_at, embedder, sparse, web, acl"
+BASE_COLUMNS = "name, description, created_at, embedder, sparse, web, acl, examples"
+LATER = (
+    ("knowledge_bases", "acl", '["*"]'),
+    ("documents", "acl", '["*"]'),
+    ("knowledge_bases", "examples", "[]"),
+)
+"""Columns that older files lack, and what they hold there."""
 
 
 def set_up(db: sqlite3.Connection) -> None:
     """Makes the tables; those of before access lists get a column that admits everyone."""
     db.executescript(SCHEMA)
-    for table in ("knowledge_bases", "documents"):
-        if not any(row[1] == "acl" for row in db.execute(f"PRAGMA table_info({table})")):
-            db.execute(f"ALTER TABLE {table} ADD COLUMN acl TEXT DEFAULT '[\"*\"]'")
+    for table, column, default in LATER:
+        if not any(row[1] == column for row in db.execute(f"PRAGMA table_info({table})")):
+            db.execute(f"ALTER TABLE {table} ADD COLUMN {column} TEXT DEFAULT '{default}'")
 
 
 def base_row(b: KnowledgeBase) -> tuple[object, ...]:
     made = (b.name, b.description, b.created_at, b.embedder, b.sparse)
-    return (*made, b.web, json.dumps(b.acl))
+    return (*made, b.web, json.dumps(b.acl), json.dumps(b.examples, ensure_ascii=False))
 
 
 def base_of(row: Sequence[str]) -> KnowledgeBase:
-    name, description, created_at, embedder, sparse, web, acl = row
+    name, description, created_at, embedder, sparse, web, acl, examples = row
     made = (name, description, created_at, embedder, sparse)
-    return KnowledgeBase(*made, web=bool(web), acl=json.loads(acl))
+    lists = {"acl": json.loads(acl), "examples": json.loads(examples)}
+    return KnowledgeBase(*made, web=bool(web), **lists)
 
 
 def document_row(d: DocumentRecord) -> tuple[object, ...]:

@@ -42,7 +42,7 @@ class SqliteRecords:
                 raise InvalidRequest(f"knowledge base {base.name!r} already exists")
             db.execute(
                 f"INSERT INTO knowledge_bases (tenant, {BASE_COLUMNS}) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (tenant, *base_row(base)),
             )
 
@@ -58,6 +58,15 @@ class SqliteRecords:
         with self._transaction() as db:
             rows = db.execute("SELECT DISTINCT tenant FROM knowledge_bases ORDER BY tenant")
             return [tenant for (tenant,) in rows]
+
+    def describe(self, tenant: str, name: str, description: str, examples: Sequence[str]) -> None:
+        self.changes(tenant, name)
+        with self._transaction() as db:
+            db.execute(
+                "UPDATE knowledge_bases SET description = ?, examples = ? "
+                "WHERE tenant = ? AND name = ?",
+                (description, json.dumps(list(examples), ensure_ascii=False), tenant, name),
+            )
 
     def set_base_acl(self, tenant: str, name: str, acl: Sequence[str]) -> None:
         self.changes(tenant, name)

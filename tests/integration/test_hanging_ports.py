@@ -3,13 +3,14 @@
 import asyncio
 import inspect
 import time
+from collections.abc import Sequence
 from typing import Any, get_args, get_type_hints
 
 import pytest
 
 from graph.services import Services
 from ingest.errors import DependencyTimeout
-from ingest.records import DocumentRecord
+from ingest.records import DocumentRecord, KnowledgeBase
 from ingest.scope import Scope
 from nodes.budget import RESERVE
 from nodes.fallback import or_fallback
@@ -47,6 +48,28 @@ class Writer:
     async def parts(self, question: str) -> list[str]:
         return []
 
+    async def phrasings(self, question: str, count: int) -> list[str]:
+        return []
+
+    async def step_back(self, question: str) -> str:
+        return question
+
+    async def made_up(self, question: str) -> str:
+        return ""
+
+    async def next_hop(self, question: str, asked: Any, passages: Any) -> str:
+        return ""
+
+
+class Bases:
+    async def named(self, scope: Scope, asked: str) -> list[KnowledgeBase]:
+        return [KnowledgeBase(name, "", "", "", "") for name in asked.split(",")]
+
+
+class Router:
+    async def scores(self, scope: Scope, question: str, bases: Sequence[str]) -> dict[str, float]:
+        return dict.fromkeys(bases, 0.5)
+
 
 class Cache:
     async def find(self, key: str, question: str) -> None:
@@ -57,7 +80,7 @@ class Cache:
 
 
 class Others:
-    async def holding(self, scope: Scope, question: str, *, besides: str) -> list[str]:
+    async def holding(self, scope: Scope, question: str, *, besides: Sequence[str]) -> list[str]:
         return []
 
 
@@ -77,8 +100,11 @@ PORTS: dict[str, Any] = {
     "others": Others,
     "cache": Cache,
     "documents": Held,
+    "bases": Bases,
+    "router": Router,
 }
 CLOSED = [
+    ("bases", "named", "route_question"),
     ("index", "search", "retrieve"),
     ("index", "text", "check_grounding"),
     ("grader", "grade", "grade_documents"),
@@ -92,6 +118,11 @@ OPEN = [
     ("writer", "standalone", "contextualize_question"),
     ("writer", "rewritten", "rewrite_query"),
     ("writer", "parts", "plan_queries"),
+    ("writer", "phrasings", "plan_queries"),
+    ("writer", "step_back", "plan_queries"),
+    ("writer", "made_up", "plan_queries"),
+    ("writer", "next_hop", "follow_hops"),
+    ("router", "scores", "route_question"),
     ("index", "version", "check_cache"),
     ("cache", "find", "check_cache"),
     ("documents", "documents", "plan_queries"),
@@ -107,6 +138,12 @@ async def run_with(port: str, method: str, deadline_s: float = DEADLINE_S) -> tu
         "web": True,
         "cache": True,
         "query_filters": True,
+        "knowledge_base": "kb,other",
+        "route": True,
+        "phrasings": 3,
+        "step_back": True,
+        "hyde": True,
+        "hops": 2,
     }
     began = time.monotonic()
     question = f"{QUESTION} And what does it cost?"

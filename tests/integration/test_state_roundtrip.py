@@ -45,6 +45,8 @@ FULL = State(
     candidates=[CANDIDATE],
     candidates_seen=["a"],
     copies={"a": [CANDIDATE]},
+    bases=["hr", "it"],
+    routed=["it"],
     graded={
         "a": dataclasses.replace(
             a_grade("correct"), signs={"dense": 0.5}, sentences=[Stated(0, 4, 0.5)]

@@ -1,6 +1,7 @@
 """A refusal: its reason, its language, and nothing of a failed draft."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, get_args
@@ -111,10 +112,10 @@ class Others:
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error
 
-    async def holding(self, scope: Scope, question: str, *, besides: str) -> list[str]:
+    async def holding(self, scope: Scope, question: str, *, besides: Sequence[str]) -> list[str]:
         if self.error:
             raise self.error
-        return [name for name in ("kb", "travel") if name != besides]
+        return [name for name in ("kb", "travel") if name not in besides]
 
 
 async def test_names_another_base_that_has_it() -> None:

@@ -37,7 +37,7 @@ async def test_names_those_with_a_correct_passage_in_the_scope_of_the_run() -> N
     index, bases = OnePassageEach(), Bases("kb", "travel", "legal")
     grader = FakeGrader({"kb": "correct", "travel": "correct", "legal": "ambiguous"})
     scope = Scope("acme", ["anna"])
-    found = await GradedBases(index, bases, grader).holding(scope, "How much?", besides="kb")
+    found = await GradedBases(index, bases, grader).holding(scope, "How much?", besides=["kb"])
     assert found == ["travel"]
     assert index.searched == [(scope, "travel"), (scope, "legal")]
     assert bases.scopes == [scope]
@@ -46,5 +46,5 @@ async def test_names_those_with_a_correct_passage_in_the_scope_of_the_run() -> N
 async def test_looks_at_a_few_bases_only() -> None:
     index = OnePassageEach()
     many = Bases(*(f"kb{i}" for i in range(20)))
-    await GradedBases(index, many, FakeGrader()).holding(LOCAL, "How much?", besides="kb")
+    await GradedBases(index, many, FakeGrader()).holding(LOCAL, "How much?", besides=["kb"])
     assert len(index.searched) == MOST_BASES

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes import prompts
+from nodes import prompts, query_prompts
 from nodes.contextualize_question import contextualize_question
 from nodes.findings import Rejected
 from nodes.rewrite_query import rewrite_query
@@ -35,9 +35,13 @@ def everything(text: str) -> list[list[prompts.Message]]:
         prompts.claim_supported(text, [text]),
         prompts.claims_supported([(text, [1])], [text]),
         prompts.answer(text, [text], [Rejected(text, text, text)], [text]),
-        prompts.standalone(text, turn),
-        prompts.rewritten(text, [text], [text]),
-        prompts.parts(text),
+        query_prompts.standalone(text, turn),
+        query_prompts.rewritten(text, [text], [text]),
+        query_prompts.parts(text),
+        query_prompts.phrasings(text, 3),
+        query_prompts.step_back(text),
+        query_prompts.made_up(text),
+        query_prompts.next_hop(text, [text], [text]),
         prompts.drafted(text, text, text),
     ]
 

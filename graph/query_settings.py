@@ -1,0 +1,47 @@
+"""Settings of the queries: what is searched with, and in which knowledge bases."""
+
+from pydantic import Field
+
+from ingest.fusion import Merge
+from ingest.settings import Section
+from nodes.context import DEFAULTS
+
+
+class QuerySettings(Section):
+    filters: bool = Field(
+        False, description="Filter by a version, language, product or time that a question names."
+    )
+    route: bool = Field(
+        DEFAULTS.route, description="Of several bases, search first the one a question is for."
+    )
+    route_margin: float = Field(
+        DEFAULTS.route_margin,
+        ge=0,
+        le=2,
+        description="Lead that a base needs for that; unsure, all are searched.",
+    )
+    phrasings: int = Field(
+        DEFAULTS.phrasings,
+        ge=0,
+        le=5,
+        description="Other wordings that are searched beside the question, at most: of a chat "
+        "model, without one its keywords.",
+    )
+    step_back: bool = Field(
+        DEFAULTS.step_back, description="A chat model words a more general question beside it."
+    )
+    hyde: bool = Field(
+        DEFAULTS.hyde, description="Search by the vector of a passage that a chat model makes up."
+    )
+    hops: int = Field(
+        DEFAULTS.hops,
+        ge=0,
+        le=3,
+        description="Look-ups of which a chat model puts one's answer into the next, from 2 on.",
+    )
+    merge: Merge = Field(
+        DEFAULTS.merge, description="best: of several queries the best score; votes: their mean."
+    )
+    kept_s: float = Field(
+        300, ge=0, description="Seconds that a chat model's wording of a query is kept; 0: none."
+    )
