@@ -103,7 +103,7 @@ class ActiveRuns:
             finally:
                 with anyio.CancelScope(shield=True):
                     receive.close()
-                    await _end(task)
+                    await end(task)
                 self._tasks.discard(task)
 
     @contextmanager
@@ -128,12 +128,12 @@ class ActiveRuns:
         run = self._runs.get(run_id)
         if run is None or not scope.covers(run.ask.scope):
             raise NotFound("no such run")
-        await _end(run.task)
+        await end(run.task)
 
     async def close(self) -> None:
         """Ends every run; its reader is told that the service goes down."""
         self._closing.set()
-        await asyncio.gather(*(_end(task) for task in list(self._tasks)))
+        await asyncio.gather(*(end(task) for task in list(self._tasks)))
 
     async def _pump(
         self, runner: Runner, ask: Ask, send: MemoryObjectSendStream[Event], took: Took
@@ -163,8 +163,8 @@ async def _outcome(task: asyncio.Task[None]) -> None:
     task.result()
 
 
-async def _end(task: asyncio.Task[None]) -> None:
-    """Its failure, if any, was told to its reader or has no reader left."""
+async def end(task: asyncio.Task[Any]) -> None:
+    """Returns once it has ended. Its failure, if any, was told to its reader or has none left."""
     task.cancel()
     await asyncio.wait([task])
     if not task.cancelled():

@@ -89,7 +89,7 @@ class Audited:
                 await self._refused(given)
 
     async def _refused(self, given: str) -> None:
-        if await self._refusals.take("all", REFUSALS_PER_MINUTE):
+        if await self._refusals.take({"all": REFUSALS_PER_MINUTE}):
             return
         told = WRITTEN.fullmatch(given.removeprefix("Bearer "))
         who = f"crag_{told[1]}" if told else "another credential"

@@ -4,8 +4,8 @@ Every route asks for one of Asks, Reads, Ingests and Administers: who may call i
 """
 
 import logging
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -19,12 +19,14 @@ from api.disconnect import unless_gone
 from api.errors import nothing_here
 from api.identity import Identity
 from api.keys import KeyScope
-from api.lifetime import Lifetime
+from api.lifetime import Lifetime, ignore
 from api.limits import check_question
+from api.queued_run import Begin, QueuedRun, queued
 from api.schemas import AskBody, SearchBody
 from api.settings import Settings
 from graph.compose import Service
 from graph.runner import Ask
+from ingest.errors import ServiceError
 from ingest.filters import parse_filters
 from ingest.scope import Scope
 from nodes.masking import masked
@@ -119,24 +121,51 @@ async def within_upload(request: Request, identity: IdentityOf) -> None:
     allowed.narrow(lifetime.admission.limits(identity).upload_mb)
 
 
-async def started_run(
+async def begin_of(
     body: AskBody, request: Request, scope: Asks, service: ServiceOf, identity: IdentityOf
-) -> AsyncIterator[ActiveRun]:
-    """A run that has its place and has begun; it ends with the request, answered or abandoned."""
+) -> Begin:
+    """Begins the run that is asked for, once it has its place; leaving that context ends it."""
     lifetime: Lifetime = request.app.state.lifetime
-    admission = lifetime.admission
-    check_question(body.question, admission.limits(identity))
+    check_question(body.question, lifetime.admission.limits(identity))
     _note_question(request, body)
+
+    @asynccontextmanager
+    async def begin(waits: Callable[[], None]) -> AsyncIterator[ActiveRun]:
+        try:
+            async with AsyncExitStack() as held:
+                place = lifetime.admission.run(identity, waits=waits)
+                ask = _ask(body, request, scope, await held.enter_async_context(place))
+                async with lifetime.runs.start(service.runner, ask) as run:
+                    # Once it has ended: until then it may spend.
+                    spend = lifetime.admission.spend
+                    held.push_async_callback(lambda: spend(identity, run.took.tokens))
+                    note(request, target=run.run_id)
+                    try:
+                        yield run
+                    finally:
+                        note(request, outcome=run.took.outcome or "cancelled")
+        except ServiceError as error:  # of a stream that waited nobody else hears of it
+            note(request, outcome=error.code)
+            raise
+
+    return begin
+
+
+BeginOf = Annotated[Begin, Depends(begin_of)]
+
+
+async def started_run(request: Request, begin: BeginOf) -> AsyncIterator[ActiveRun]:
+    """A run that has its place; it ends with the request, answered or abandoned."""
     async with AsyncExitStack() as held:
-        degraded = await unless_gone(request, held.enter_async_context(admission.run(identity)))
-        async with lifetime.runs.start(service.runner, _ask(body, request, scope, degraded)) as run:
-            # Once it has ended: until then it may spend.
-            held.push_async_callback(lambda: admission.spend(identity, run.took.tokens))
-            note(request, target=run.run_id)
-            try:
-                yield run
-            finally:
-                note(request, outcome=run.took.outcome or "cancelled")
+        yield await unless_gone(request, held.enter_async_context(begin(ignore)))
+
+
+async def streamed_run(request: Request, begin: BeginOf) -> AsyncIterator[QueuedRun]:
+    """The same, but it may still wait: what is refused at once is refused with its status."""
+    async with queued(begin) as run:
+        if not await unless_gone(request, run.decided()):
+            note(request, outcome="cancelled")  # unless it begins, and ends otherwise
+        yield run
 
 
 async def place_of_search(
@@ -153,6 +182,7 @@ async def place_of_search(
 
 
 RunOf = Annotated[ActiveRun, Depends(started_run)]
+StreamedRunOf = Annotated[QueuedRun, Depends(streamed_run)]
 HoldsPlace = Depends(place_of_search)
 
 

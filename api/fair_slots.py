@@ -13,6 +13,10 @@ class FairSlots:
         """When each key got a place last; forgotten whenever nobody waits."""
         self._clock = count(1)
 
+    @property
+    def free(self) -> int:
+        return self._free
+
     async def take(self, subject: str) -> None:
         """Waits for its turn; who is cancelled meanwhile has taken none."""
         if self._free:

@@ -1,4 +1,4 @@
-"""What one credential may take, and the port that counts it, in the process or in Redis."""
+"""What a credential and its tenant may take, and the port that counts it, here or in Redis."""
 
 from collections.abc import Mapping
 from typing import Literal, Protocol
@@ -14,15 +14,17 @@ OWN = ("requests_per_minute", "tokens_per_day", "running", "waiting", "question_
 
 
 class Limiter(Protocol):
-    """Counts by subject: whose credential it is. Every call is atomic, whoever else calls.
+    """Counts by subject: whose credential it is, or which tenant. Every call is atomic, whoever
+    else calls.
 
     Raises DependencyError when it cannot answer.
     """
 
-    async def take(self, subject: str, per_minute: int) -> float:
-        """Counts a request and gives 0; where it is one too many, the seconds until one may come.
+    async def take(self, per_minute: Mapping[str, int]) -> dict[str, float]:
+        """Counts a request under all these subjects and gives nothing; where it is one too many
+        for any, counts it under none and gives the seconds until each of those may have one.
 
-        A minute's requests may come at once; they come back evenly.
+        A minute's requests may come at once; they come back evenly. All are of one tenant.
         """
 
     async def place(self, subject: str, run: str, *, running: int, waiting: int) -> Place:

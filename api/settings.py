@@ -38,6 +38,15 @@ class ApiSettings(Section):
         return [key.strip() for key in value.split(",") if key.strip()]
 
 
+class TenantLimits(Section):
+    """What all credentials of one tenant may take together; 0: as much as they like."""
+
+    requests_per_minute: int = Field(0, ge=0, le=1_000_000, description="0: no limit.")
+    tokens_per_day: int = Field(0, ge=0, description="Of chat models, in UTC; 0: no limit.")
+    running: int = Field(0, ge=0, le=10_000, description="Runs at once; 0: no limit.")
+    waiting: int = Field(128, ge=0, le=10_000, description="Runs that wait for one of those.")
+
+
 class LimitSettings(Section):
     """What one credential may take; 0 requests or tokens: as many as it likes."""
 
@@ -51,6 +60,7 @@ class LimitSettings(Section):
     without_redis: Literal["count_here", "refuse"] = Field(
         "count_here", description="While Redis is away: limits of each process, or 503."
     )
+    tenant: TenantLimits = TenantLimits()
 
 
 class AuditSettings(Section):

@@ -7,8 +7,8 @@ from typing import Any
 from fastapi import Response
 from fastapi.sse import ServerSentEvent
 
-from api.active_runs import ActiveRun
 from api.errors import problem_of
+from api.queued_run import QueuedRun
 from graph.runner import Event
 
 
@@ -21,15 +21,18 @@ def unbuffered(response: Response) -> None:
     response.headers["Cache-Control"] = "no-transform"
 
 
-async def server_sent_events(run: ActiveRun) -> AsyncIterator[ServerSentEvent]:
+async def server_sent_events(queued: QueuedRun) -> AsyncIterator[ServerSentEvent]:
     """run, node, answer.delta, then answer or error, and done in every case.
 
     Each delta is a checked sentence of the answer, told as soon as it stands and never taken back;
     its `index` orders it among the others, and `answer` has them all. Where the run itself sent
-    none, as for a refusal, its lines come just before `answer`.
+    none, as for a refusal, its lines come just before `answer`. A run that waits for its place is
+    silent until then; where it gets none, `error` says so.
     """
-    seq, deltas = 0, False
+    seq, deltas, run_id = 0, False, None
     try:
+        run = await queued.begun()
+        run_id = run.run_id
         async for event in run.events():
             deltas = deltas or event.type == "answer.delta"
             for name, data in _named(event, deltas):
@@ -38,7 +41,7 @@ async def server_sent_events(run: ActiveRun) -> AsyncIterator[ServerSentEvent]:
     except Exception as error:  # noqa: BLE001 - the edge: the status line is long gone
         seq += 1
         yield _sse(seq, "error", problem_of(error))
-    yield _sse(seq + 1, "done", {"run_id": run.run_id})
+    yield _sse(seq + 1, "done", {"run_id": run_id})
 
 
 def _named(event: Event, deltas: bool) -> Iterator[tuple[str, dict[str, Any]]]:

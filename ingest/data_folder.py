@@ -17,6 +17,8 @@ UPGRADED = ("1",)
 """Formats that become the present one when they are opened. What 1 lacks, token vectors, is
 computed when it is asked for, or for a whole base by `crag kb reembed`."""
 
+FRESH = "format.new"
+"""The number while it is written; a process that was killed then may have left it."""
 
 FEWEST_FREE = 128 * 2**20
 """Bytes that must be free before the store is opened or written."""
@@ -77,30 +79,31 @@ class DataFolder:
         os.ftruncate(self._lock, 0)
         os.close(self._lock)
 
-    def _upgrade(self, marker: Path) -> str:
-        """At once or not at all: an older version refuses the folder from here on."""
-        fresh = marker.with_name("format.new")
-        fresh.write_text(f"{FORMAT}\n")
-        os.replace(fresh, marker)
-        return str(FORMAT)
-
     def _check_format(self) -> None:
         marker = self.path / "format"
         if not marker.exists():
-            if any(p.name != "lock" for p in self.path.iterdir()):
+            if any(p.name not in ("lock", FRESH) for p in self.path.iterdir()):
                 raise UnknownDataFormat(
                     f"{self.path} is not empty and is no data folder of this service; "
                     "set CRAG_DATA_DIR to another folder"
                 )
-            marker.write_text(f"{FORMAT}\n")
+            self._mark(marker)
         found = marker.read_text(errors="replace").strip()
         if found in UPGRADED:
-            found = self._upgrade(marker)
+            found = self._mark(marker)
         if found != str(FORMAT):
             raise UnknownDataFormat(
                 f"{self.path} has data format {found[:20]!r}, this version reads {FORMAT}; "
                 "use the version that wrote it, or another CRAG_DATA_DIR and ingest again"
             )
+
+    def _mark(self, marker: Path) -> str:
+        """At once or not at all: a half-written number would be refused ever after. An older
+        version refuses the folder from here on."""
+        fresh = marker.with_name(FRESH)
+        fresh.write_text(f"{FORMAT}\n")
+        os.replace(fresh, marker)
+        return str(FORMAT)
 
 
 def holder_of(path: Path) -> Holder | None:

@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -31,16 +31,19 @@ class MemoryLimits:
         self._spent: dict[str, int] = {}
         self._day = ""
 
-    async def take(self, subject: str, per_minute: int) -> float:
+    async def take(self, per_minute: Mapping[str, int]) -> dict[str, float]:
         now = self._clock()
         if len(self._full_again) > MANY:
             self._full_again = {s: at for s, at in self._full_again.items() if at > now}
-        after = max(self._full_again.get(subject, now), now) + MINUTE_S / per_minute
-        over = after - now - MINUTE_S
-        if over > 1e-6:
-            return over
-        self._full_again[subject] = after
-        return 0.0
+        after = {
+            subject: max(self._full_again.get(subject, now), now) + MINUTE_S / most
+            for subject, most in per_minute.items()
+        }
+        over = {subject: at - now - MINUTE_S for subject, at in after.items()}
+        over = {subject: wait_s for subject, wait_s in over.items() if wait_s > 1e-6}
+        if not over:
+            self._full_again |= after
+        return over
 
     async def place(self, subject: str, run: str, *, running: int, waiting: int) -> Place:
         runs = self._runs[subject]

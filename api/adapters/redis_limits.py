@@ -1,7 +1,7 @@
 """Limits counted in Redis, which several API processes share. Its clock is the one that counts."""
 
 import hashlib
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,12 +23,18 @@ NOW = "local t = redis.call('TIME') local now = t[1] * 1000000 + t[2]\n"
 TAKE = (
     NOW
     + """
-local minute, each = 60000000, 60000000 / ARGV[1]
-local after = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now) + each
-local over = after - now - minute
-if over > 1 then return math.ceil(over) end
-redis.call('SET', KEYS[1], string.format('%.0f', after), 'PX', math.ceil((after - now) / 1000) + 1)
-return 0
+local minute, after, over, refused = 60000000, {}, {}, false
+for n, key in ipairs(KEYS) do
+  after[n] = math.max(tonumber(redis.call('GET', key) or now), now) + minute / ARGV[n]
+  over[n] = math.max(math.ceil(after[n] - now - minute - 1), 0)
+  refused = refused or over[n] > 0
+end
+if refused then return over end
+for n, key in ipairs(KEYS) do
+  local life_ms = math.ceil((after[n] - now) / 1000) + 1
+  redis.call('SET', key, string.format('%.0f', after[n]), 'PX', life_ms)
+end
+return over
 """
 )
 """The generic cell rate algorithm (ITU-T I.371): kept is when all requests may come again."""
@@ -86,9 +92,11 @@ class RedisLimits:
         self._take = self._redis.register_script(TAKE)
         self._place = self._redis.register_script(PLACE)
 
-    async def take(self, subject: str, per_minute: int) -> float:
-        keys = [self._key(subject, "requests")]
-        return float(await _asked(self._take(keys=keys, args=[per_minute]))) / 1_000_000
+    async def take(self, per_minute: Mapping[str, int]) -> dict[str, float]:
+        keys = [self._key(subject, "requests") for subject in per_minute]
+        over = await _asked(self._take(keys=keys, args=list(per_minute.values())))
+        found = zip(per_minute, over, strict=True)
+        return {subject: wait_us / 1_000_000 for subject, wait_us in found if wait_us}
 
     async def place(self, subject: str, run: str, *, running: int, waiting: int) -> Place:
         keys = [self._key(subject, name) for name in ("running", "waiting", "alive")]
@@ -116,9 +124,10 @@ class RedisLimits:
         await self._redis.aclose()
 
     def _key(self, subject: str, name: str) -> str:
-        """One slot of a cluster for each subject. A digest: names of users stay out of Redis."""
-        digest = hashlib.sha256(subject.encode()).hexdigest()[:32]
-        return f"{self._prefix}:{{{digest}}}:{name}"
+        """One slot of a cluster for each tenant, whose name a subject begins with. Digests: names
+        of users stay out of Redis."""
+        tenant = subject.partition(" ")[0]
+        return f"{self._prefix}:{{{_digest(tenant)}}}:{_digest(subject)}:{name}"
 
 
 async def _asked(asking: Awaitable[Any]) -> Any:
@@ -128,6 +137,10 @@ async def _asked(asking: Awaitable[Any]) -> Any:
         return await asking
     except (RedisError, OSError) as error:
         raise DependencyError(f"Redis: {error}") from error
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:32]
 
 
 def _today() -> str:

@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from api.answer_schema import AnswerBody
-from api.dependencies import RunOf
+from api.dependencies import RunOf, StreamedRunOf
 from api.disconnect import unless_gone
 from api.problems import problems
 from api.stream import server_sent_events, unbuffered
@@ -52,7 +52,11 @@ STREAM: dict[int | str, dict[str, Any]] = {
     responses=STREAM,
     dependencies=[Depends(unbuffered)],
 )
-async def ask_stream(run: RunOf) -> AsyncIterator[ServerSentEvent]:
-    """One event for each node as it ends; the last `answer` is what `/v1/ask` returns."""
+async def ask_stream(run: StreamedRunOf) -> AsyncIterator[ServerSentEvent]:
+    """One event for each node as it ends; the last `answer` is what `/v1/ask` returns.
+
+    A stream that has to wait for its place is a 200 with heartbeats; where it gets none, `error`
+    has the problem that would have been the status.
+    """
     async for event in server_sent_events(run):
         yield event

@@ -39,31 +39,50 @@ async def open_limiter(request: pytest.FixtureRequest) -> AsyncIterator[Open]:
         await limiter.close()
 
 
+async def take(limiter: Limiter, subject: str, per_minute: int) -> float:
+    """The seconds that it has to wait for one more; 0 where it was counted."""
+    return (await limiter.take({subject: per_minute})).get(subject, 0.0)
+
+
 async def test_a_minutes_requests_come_at_once_and_then_evenly(open_limiter: Open) -> None:
     one, other = open_limiter(), open_limiter()
-    assert [await one.take("ann", 3), await other.take("ann", 3), await one.take("ann", 3)] == [
-        0
-    ] * 3
-    assert 19 < await other.take("ann", 3) <= 20
-    assert await other.take("bob", 3) == 0
+    taken = [await take(limiter, "ann", 3) for limiter in (one, other, one)]
+    assert taken == [0] * 3
+    assert 19 < await take(other, "ann", 3) <= 20
+    assert await take(other, "bob", 3) == 0
 
 
 async def test_a_request_comes_back_with_its_time(open_limiter: Open) -> None:
     limiter = open_limiter()
-    taken = [await limiter.take("ann", 300) for _ in range(300)]
+    taken = [await take(limiter, "ann", 300) for _ in range(300)]
     assert taken.count(0) == 300
     wait_s = 0.0
     while not wait_s:  # a slow machine gives some back meanwhile
-        wait_s = await limiter.take("ann", 300)
+        wait_s = await take(limiter, "ann", 300)
     assert 0 < wait_s <= 0.2
     await asyncio.sleep(wait_s)
-    assert await limiter.take("ann", 300) == 0
+    assert await take(limiter, "ann", 300) == 0
 
 
 async def test_many_at_once_take_no_more_than_there_are(open_limiter: Open) -> None:
     limiters = [open_limiter() for _ in range(4)]
-    waits = await asyncio.gather(*(limiters[n % 4].take("ann", 20) for n in range(60)))
+    waits = await asyncio.gather(*(take(limiters[n % 4], "ann", 20) for n in range(60)))
     assert waits.count(0) == 20
+
+
+async def test_a_request_counts_for_a_key_and_its_tenant_or_for_neither(
+    open_limiter: Open,
+) -> None:
+    limiter = open_limiter()
+    ann, bob = {"acme ann": 2, "acme": 3}, {"acme bob": 5, "acme": 3}
+    assert [await limiter.take(one) for one in (ann, ann)] == [{}, {}]
+    assert (await limiter.take(ann)).keys() == {"acme ann"}
+    assert await limiter.take(bob) == {}, "what ann was refused took nothing from her tenant"
+    over = [await limiter.take(bob) for _ in range(3)]
+    assert [one.keys() for one in over] == [{"acme"}] * 3
+    assert 15 < over[0]["acme"] <= 20
+    alone = [await take(limiter, "acme bob", 5) for _ in range(5)]
+    assert alone.count(0) == 4, "what the tenant was refused took nothing from bob"
 
 
 async def test_first_come_first_served_also_when_others_leave(open_limiter: Open) -> None:
@@ -117,7 +136,7 @@ async def test_a_killed_process_gives_its_places_back(
 async def test_no_name_of_a_user_stands_in_redis(redis: RedisServer) -> None:
     redis.flush()
     limiter = on(redis)
-    await limiter.take("acme crag_1 user:ann", 5)
+    await take(limiter, "acme crag_1 user:ann", 5)
     await limiter.place("acme crag_1 user:ann", "r", running=1, waiting=1)
     await limiter.spend("acme crag_1 user:ann", 5)
     keys = await limiter._redis.keys()
@@ -131,9 +150,9 @@ async def test_a_redis_that_is_away_says_so_and_comes_back(redis: RedisServer) -
     limiter = on(redis)
     redis.stop()
     with pytest.raises(DependencyError):
-        await limiter.take("ann", 1)
+        await take(limiter, "ann", 1)
     redis.start()
-    assert await limiter.take("ann", 1) == 0
+    assert await take(limiter, "ann", 1) == 0
     await limiter.close()
 
 

@@ -4,22 +4,15 @@ Nothing is imported from the service: what is checked is what a client on the ot
 """
 
 import json
-import os
-import re
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.crag_server import Server, http
 from tests.fake_tavily import FakeTavily, fake_tavily
 
-CRAG = Path(sys.executable).with_name("crag")
 KEY = "tvly-key-of-the-test"
 BASE = "small"
 
@@ -65,8 +58,6 @@ WEB_PAGE = {
     "score": 0.9,
 }
 
-STARTS_WITHIN_S = 60
-ENDS_WITHIN_S = 10
 STRAIGHT = (
     "contextualize_question plan_queries retrieve rerank grade_documents generate "
     "estimate_confidence check_grounding"
@@ -74,77 +65,16 @@ STRAIGHT = (
 """The nodes of a run whose first search was enough."""
 
 
-class Server:
-    """`crag serve` on a free port, with what it prints in files beside the data folder."""
-
-    def __init__(self, folder: Path, settings: dict[str, str]) -> None:
-        self.url = ""
-        self.folder = folder
-        outside = {k: v for k, v in os.environ.items() if not k.startswith("CRAG_")}
-        self.environment = outside | settings | {"CRAG_DATA_DIR": str(folder / "data")}
-        self._process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def printed(self) -> str:
-        """Both streams of the last start, for the message of a failed test."""
-        return "".join((self.folder / f"serve.{s}").read_text() for s in ("out", "err"))
-
-    def start(self) -> None:
-        """Returns once it says that it is ready."""
-        out, err = self.folder / "serve.out", self.folder / "serve.err"
-        with out.open("wb") as stdout, err.open("wb") as stderr:
-            self._process = subprocess.Popen(
-                [CRAG, "serve", "--port", "0"],
-                cwd=self.folder,
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=stdout,
-                stderr=stderr,
-            )
-        deadline = time.monotonic() + STARTS_WITHIN_S
-        while not (ready := re.search(r"Ready on (http://127\.0\.0\.1:\d+) ", out.read_text())):
-            assert self._process.poll() is None, f"it ended before it was ready: {self.printed}"
-            assert time.monotonic() < deadline, f"it did not get ready: {self.printed}"
-            time.sleep(0.05)
-        self.url = ready[1]
-
-    def terminate(self) -> int:
-        """Its exit code after SIGTERM. Raises TimeoutExpired where it goes on too long."""
-        assert self._process is not None
-        self._process.send_signal(signal.SIGTERM)
-        return self._process.wait(ENDS_WITHIN_S)
-
-    def kill(self) -> None:
-        if self._process is not None and self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
-
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Another `crag` on the same data folder."""
-        return subprocess.run(
-            [CRAG, *arguments],
-            cwd=self.folder,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=STARTS_WITHIN_S,
-        )
-
-    def ask(self, question: str) -> dict[str, Any]:
-        response = http("POST", f"{self.url}/v1/ask", json=body(question))
-        assert response.status_code == 200, response.text
-        assert KEY not in response.text
-        answer: dict[str, Any] = response.json()
-        return answer
-
-
-def http(method: str, url: str, **request: Any) -> httpx.Response:
-    return httpx.request(method, url, timeout=60, trust_env=False, **request)
-
-
 def body(question: str) -> dict[str, Any]:
     return {"question": question, "knowledge_base": BASE}
+
+
+def ask(server: Server, question: str) -> dict[str, Any]:
+    response = http("POST", f"{server.url}/v1/ask", json=body(question))
+    assert response.status_code == 200, response.text
+    assert KEY not in response.text
+    answer: dict[str, Any] = response.json()
+    return answer
 
 
 def nodes_of(answer: dict[str, Any]) -> list[str]:
@@ -194,7 +124,7 @@ def test_lives_and_is_ready(server: Server, path: str, status: str) -> None:
 
 
 def test_answers_from_a_document_and_quotes_it(server: Server, tavily: FakeTavily) -> None:
-    answer = server.ask(IN_A_DOCUMENT)
+    answer = ask(server, IN_A_DOCUMENT)
     assert (answer["outcome"], answer["reason"]) == ("answered", None)
     assert "4500" in answer["answer"]
     (citation,) = answer["citations"]
@@ -207,7 +137,7 @@ def test_answers_from_a_document_and_quotes_it(server: Server, tavily: FakeTavil
 
 
 def test_answers_from_the_web_what_no_document_says(server: Server, tavily: FakeTavily) -> None:
-    answer = server.ask(ON_THE_WEB)
+    answer = ask(server, ON_THE_WEB)
     assert (answer["outcome"], answer["degraded"]) == ("answered", [])
     assert "1932" in answer["answer"]
     (citation,) = answer["citations"]
@@ -220,7 +150,7 @@ def test_answers_from_the_web_what_no_document_says(server: Server, tavily: Fake
 
 
 def test_refuses_what_nobody_answers_and_says_why(server: Server, tavily: FakeTavily) -> None:
-    answer = server.ask(NOWHERE)
+    answer = ask(server, NOWHERE)
     assert answer["outcome"] == "refused"
     assert answer["reason"] in ("no_evidence", "ungrounded")
     assert (answer["citations"], answer["degraded"]) == ([], [])
@@ -234,14 +164,14 @@ def test_a_web_that_fails_is_named_in_the_answer(
     server: Server, tavily: FakeTavily, status: int, kind: str
 ) -> None:
     tavily.fails(status)
-    answer = server.ask(ON_THE_WEB)
+    answer = ask(server, ON_THE_WEB)
     assert len(tavily.requests) == 1
     assert answer["outcome"] == "refused"
     assert answer["citations"] == []
     assert [(d["node"], d["kind"]) for d in answer["degraded"]] == [("web_search", kind)]
     (entry,) = [entry for entry in answer["trace"] if entry["node"] == "web_search"]
     assert entry["status"] == "fallback"
-    assert server.ask(IN_A_DOCUMENT)["outcome"] == "answered"
+    assert ask(server, IN_A_DOCUMENT)["outcome"] == "answered"
 
 
 def test_streams_the_nodes_in_order_and_then_the_answer(server: Server) -> None:
@@ -265,7 +195,7 @@ def test_streams_the_nodes_in_order_and_then_the_answer(server: Server) -> None:
     assert answer["outcome"] == "answered"
     assert answer["trace"] == entries
     assert [data["text"] for name, data in events if name == "answer.delta"] == [answer["answer"]]
-    assert answer["answer"] == server.ask(IN_A_DOCUMENT)["answer"]
+    assert answer["answer"] == ask(server, IN_A_DOCUMENT)["answer"]
 
 
 def test_the_command_line_asks_through_the_server(server: Server) -> None:
@@ -284,4 +214,4 @@ def test_ends_on_sigterm_and_starts_again_on_the_same_data(server: Server) -> No
     with pytest.raises(httpx.ConnectError):
         http("GET", f"{server.url}/livez")
     server.start()
-    assert server.ask(IN_A_DOCUMENT)["outcome"] == "answered"
+    assert ask(server, IN_A_DOCUMENT)["outcome"] == "answered"

@@ -13,9 +13,9 @@ from pydantic import SecretStr
 
 from api import admission
 from api.app import create_app
-from api.dependencies import place_of_search, started_run
+from api.dependencies import place_of_search, started_run, streamed_run
 from api.keys import limit, new_key, store_key
-from api.settings import LimitSettings, Settings
+from api.settings import LimitSettings, Settings, TenantLimits
 from api.stored_keys import open_keys
 from graph.runner import Event, Runner
 from graph.settings import RedisSettings
@@ -57,7 +57,7 @@ def test_each_route_that_searches_takes_a_place() -> None:
         while dependants:
             one = dependants.pop()
             dependants += one.dependencies
-            if one.call in (started_run, place_of_search):
+            if one.call in (started_run, streamed_run, place_of_search):
                 taking.add(route.path)
     asking = {path for path, methods in app.openapi()["paths"].items() if "ask" in _tags(methods)}
     assert taking == asking != set()
@@ -161,6 +161,41 @@ async def test_one_key_cannot_take_the_places_of_another(tmp_path: Path) -> None
     assert tenants[:3] == ["acme", "globex", "acme"]
 
 
+async def test_the_keys_of_a_tenant_share_its_requests(tmp_path: Path) -> None:
+    settings = limited(tmp_path, tenant=TenantLimits(requests_per_minute=2))
+    ann, bob, other = key_of(settings), key_of(settings), key_of(settings, "globex")
+    async with client_of(settings, FakeService(), token=TOKEN) as client:
+        answers = [
+            await client.get("/v1/knowledge-bases", headers=headers)
+            for headers in (ann, bob, ann, bob, other)
+        ]
+        local = await client.get("/v1/runs", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert [answer.status_code for answer in answers] == [200, 200, 429, 429, 200]
+    assert "this tenant's limit" in answers[2].json()["detail"]
+    assert 20 <= int(answers[2].headers["retry-after"]) <= 30
+    assert local.status_code == 200
+
+
+async def test_the_keys_of_a_tenant_share_its_places(tmp_path: Path) -> None:
+    service = FakeService()
+    settings = limited(tmp_path, tenant=TenantLimits(running=1, waiting=1))
+    ann, bob, other = key_of(settings), key_of(settings), key_of(settings, "globex")
+    async with client_of(settings, service) as client:
+        slow = asyncio.create_task(client.post("/v1/ask", json=SLOW, headers=ann))
+        await service.runner.waiting.wait()
+        waits = asyncio.create_task(client.post("/v1/ask", json=ASK, headers=bob))
+        await asyncio.sleep(0.05)
+        assert not waits.done()
+        full = await client.post("/v1/ask", json=ASK, headers=ann)
+        assert (await client.post("/v1/ask", json=ASK, headers=other)).status_code == 200
+        await cancel_the_one(client, ann)
+        assert (await waits).json()["outcome"] == "answered"
+        await slow
+        assert (await client.post("/v1/ask", json=ASK, headers=ann)).status_code == 200
+    assert full.status_code == 429
+    assert "1 runs of this tenant go on and 1 wait" in full.json()["detail"]
+
+
 class Spending:
     """Each run takes 60 tokens."""
 
@@ -186,6 +221,17 @@ async def test_the_tokens_of_a_day_are_limited(tmp_path: Path) -> None:
     assert statuses == [200, 200]
     assert (refused.status_code, refused.json()["code"]) == (429, "rate_limited")
     assert 0 < int(refused.headers["retry-after"]) <= 86_400
+
+
+async def test_the_keys_of_a_tenant_share_its_tokens(tmp_path: Path) -> None:
+    settings = limited(tmp_path, tenant=TenantLimits(tokens_per_day=100))
+    ann, bob, other = key_of(settings), key_of(settings), key_of(settings, "globex")
+    async with client_of(settings, spending) as client:
+        statuses = [
+            (await client.post("/v1/ask", json=ASK, headers=headers)).status_code
+            for headers in (ann, bob, ann, other)
+        ]
+    assert statuses == [200, 200, 429, 200]
 
 
 async def test_a_key_has_its_own_sizes(tmp_path: Path) -> None:

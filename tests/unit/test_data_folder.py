@@ -110,6 +110,21 @@ def test_an_earlier_format_becomes_the_present_one(tmp_path: Path) -> None:
     assert (tmp_path / "format").read_text() == "2\n"
 
 
+def test_a_process_killed_while_it_makes_the_folder_leaves_one_that_opens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(file: Path, text: str) -> None:
+        file.touch()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", killed)
+        with pytest.raises(KeyboardInterrupt):
+            DataFolder(tmp_path)
+    DataFolder(tmp_path).close()
+    assert (tmp_path / "format").read_text() == "2\n"
+
+
 def test_a_folder_of_something_else_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "thesis.docx").write_text("mine")
     with pytest.raises(UnknownDataFormat, match="not empty"):
