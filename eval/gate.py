@@ -153,6 +153,8 @@ class _Judged:
             )
 
     def check(self, threshold: Threshold) -> Check:
+        if gone := self._check_gone(threshold):
+            return gone
         if threshold.section == "gain":
             return self._check_gain(threshold)
         found = means(self._of(self._after, threshold).values()).get(threshold.metric)
@@ -176,6 +178,19 @@ class _Judged:
             change.interval if change else None,
             said,
         )
+
+    def _check_gone(self, threshold: Threshold) -> Check | None:
+        """A fall: the baseline has the metric, and it applies to no question of this run any more,
+        as where all are refused and no citation is left to check."""
+        before = self._of(self._before, threshold)
+        was = means(before.values()).get(threshold.metric)
+        if was is None or any(
+            threshold.metric in r for r in self._of(self._after, threshold).values()
+        ):
+            return None
+        n = sum(threshold.metric in row for row in before.values())
+        said = f"it applies to no question of this run; in the baseline to {n}, with {was:.4f}"
+        return Check(threshold, "regression", baseline=was, said=said)
 
     def _check_gain(self, threshold: Threshold) -> Check:
         gain = self._gain.get(threshold.metric)

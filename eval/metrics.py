@@ -50,7 +50,9 @@ def measure(
     """The content of metrics.json. `about` says what was run: versions, golden file, options.
 
     Retrieval metrics are over answerable questions, at the stage that a pipeline answers from;
-    `stages` has them before and after each step. `errors` counts records without a result. Raises
+    `stages` has them before and after each step, `reachable` what a ranking of all that is labelled
+    and nothing else would have: where most questions have one right passage, P@5 ends far below 1.
+    `errors` counts records without a result. Raises
     ValueError where a question was measured twice: one of both would count for it.
     """
     twice = [key for key, times in Counter(record.key for record in records).items() if times > 1]
@@ -68,6 +70,7 @@ def measure(
         "gain": _gain(rows["corrective"], rows["naive"]),
         "by_tag": {tag: _of_tag(records, rows, present, tag) for tag in tags},
         "stages": {p: _stages(of_pipeline(records, p)) for p in present},
+        "reachable": _reachable(of_pipeline(records, present[0])) if present else {},
         "selective": {p: selective(of_pipeline(records, p)) for p in present},
         "latency_ms": {p: _latency(of_pipeline(records, p)) for p in present},
         "cost_usd": {p: _cost(rows[p].values(), usd_per_million_tokens) for p in present},
@@ -152,6 +155,12 @@ def _stages(records: Sequence[Record]) -> dict[str, Any]:
             curve = recall_curve(rankings, relevant, DEPTHS)
             stages[stage]["recall_curve"] = dict(zip(map(str, DEPTHS), curve, strict=True))
     return stages
+
+
+def _reachable(records: Sequence[Record]) -> dict[str, float]:
+    _, relevant = _rankings(records, "retrieved")
+    best = {question: list(labelled) for question, labelled in relevant.items()}
+    return means(retrieval_values(best, relevant).values())
 
 
 def _of_tag(

@@ -77,6 +77,8 @@ def _stages(metrics: dict[str, Any]) -> str:
         for pipeline, stages in metrics["stages"].items()
         for stage, found in stages.items()
     ]
+    best = metrics["reachable"]
+    rows.append(["reachable at most", *(f"{best.get(name, 0):.3f}" for name in STAGE_COLUMNS)])
     return table(["stage", *STAGE_COLUMNS], rows)
 
 

@@ -35,6 +35,15 @@ class Open:
         return GradedPassages([_correct(candidate) for candidate in candidates])
 
 
+class Shut:
+    """A grader for which no passage answers."""
+
+    async def grade(
+        self, question: str, candidates: Sequence[Candidate], **more: Any
+    ) -> GradedPassages:
+        return GradedPassages([Grade("incorrect", 0.0) for _ in candidates])
+
+
 def _correct(candidate: Candidate) -> Grade:
     spans = sentence_spans(candidate.chunk.text)
     return Grade("correct", 0.99, stated=[Stated(start, end, 0.99) for start, end in spans])

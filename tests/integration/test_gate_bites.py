@@ -36,21 +36,15 @@ POLICY = """
 correctness = { drop = 0.07 }
 answered_wrong = { rise = 0.05 }
 refusal_recall = { drop = 0.12 }
+groundedness = { floor = 0.98 }
+citation_coverage = { floor = 1.0 }
+citation_validity = { floor = 1.0 }
 [stages.retrieved]
 "R@10" = { drop = 0.07 }
 [stages.reranked]
 "nDCG@10" = { drop = 0.07 }
 """
 """As eval/gate.toml, with drops of one question's worth on the slice."""
-
-ANSWERS = """
-groundedness = { floor = 0.98 }
-citation_coverage = { floor = 1.0 }
-citation_validity = { floor = 1.0 }
-"""
-"""What only a run that answers something has."""
-
-WHOLE = POLICY.replace("[metrics]", f"[metrics]{ANSWERS}")
 
 RETRIEVED, RERANKED = "stages.retrieved R@10 drop", "stages.reranked nDCG@10 drop"
 CORRECT, WRONG = "metrics correctness drop", "metrics answered_wrong rise"
@@ -102,13 +96,13 @@ class Slice:
         where = ("--data-dir", self.path / "data", "--out", self.path / out)
         return self.crag("eval", "run", "--golden", asked, *where, *more)
 
-    def gate(self, out: str, policy: str = WHOLE, *more: object) -> tuple[int, str]:
+    def gate(self, out: str, policy: str = POLICY, *more: object) -> tuple[int, str]:
         file = self.path / "gate.toml"
         file.write_text(policy, encoding="utf-8")
         of_run = ("--run", self.path / out, "--baseline", self.path / "baseline.json")
         return self.crag("eval", "gate", *of_run, "--policy", file, "--json", *more)
 
-    def verdict(self, out: str, policy: str = WHOLE) -> tuple[int, dict[str, str]]:
+    def verdict(self, out: str, policy: str = POLICY) -> tuple[int, dict[str, str]]:
         """The gate's exit code and the state of each threshold by its name."""
         code, said = self.gate(out, policy)
         return code, {one["threshold"]: one["state"] for one in json.loads(said)["checks"]}
@@ -182,15 +176,14 @@ def test_the_slice_has_something_to_lose(handbook: Slice) -> None:
 class Break:
     """The parts that are broken, the thresholds that fail, and some that must hold.
 
-    `checked` leaves the run its own check of citations. A run that answers nothing has no
-    `answers` to measure: thresholds on citations make it incomplete, which blocks as well.
+    `checked` leaves the run its own check of citations. A run that answers nothing has no citation
+    to measure, so that thresholds on these fail too.
     """
 
     parts: Parts
     fail: set[str]
     hold: set[str]
     checked: bool = True
-    answers: bool = True
 
 
 BREAKS = {
@@ -198,7 +191,6 @@ BREAKS = {
         {"reranker": lambda services: broken.Reversed(services.reranker)},
         {RERANKED, CORRECT},
         {RETRIEVED, WRONG, RECALL},
-        answers=False,
     ),
     "the grader lets everything pass, and nothing doubts the draft": Break(
         {"grader": lambda services: broken.Open(), "confidence": lambda services: None},
@@ -208,6 +200,11 @@ BREAKS = {
     "the grader lets everything pass, and the confidence stops the run": Break(
         {"grader": lambda services: broken.Open()},
         {CORRECT},
+        {RETRIEVED, RERANKED, WRONG, RECALL},
+    ),
+    "the grader lets nothing pass, so that all is refused": Break(
+        {"grader": lambda services: broken.Shut()},
+        {CORRECT, VALIDITY},
         {RETRIEVED, RERANKED, WRONG, RECALL},
     ),
     "citations point beside their words": Break(
@@ -220,7 +217,6 @@ BREAKS = {
         {"generator": lambda services: broken.Shifted(services.generator)},
         {CORRECT},
         {RETRIEVED, RERANKED, WRONG, RECALL},
-        answers=False,
     ),
     "citations are those of another answer": Break(
         {"generator": lambda services: broken.Elsewhere(services.generator)},
@@ -251,11 +247,10 @@ def test_a_broken_part_fails_the_metric_that_says_so(
         replaced({"checker": lambda services: broken.Blind()})
         monkeypatch.setattr("nodes.verdicts.citations_problem", lambda *read: "")
     assert handbook.run("broken")[0] == 0
-    code, states = handbook.verdict("broken", WHOLE if case.answers else POLICY)
+    code, states = handbook.verdict("broken")
     assert code == 1
     assert {name: states[name] for name in case.fail} == dict.fromkeys(case.fail, "regression")
     assert {name: states[name] for name in case.hold} == dict.fromkeys(case.hold, "pass")
-    assert case.answers or handbook.verdict("broken")[0] == 4
 
 
 def test_a_run_that_never_refuses_fails_on_its_refusals(
@@ -294,7 +289,7 @@ def test_a_missing_threshold_is_a_configuration_error(handbook: Slice) -> None:
 def test_a_verdict_of_before_does_not_stand_for_one_that_failed(handbook: Slice) -> None:
     files = [handbook.path / "reports" / name for name in ("junit.xml", "summary.md")]
     reports = ("--junit", files[0], "--summary", files[1])
-    assert handbook.gate("second", WHOLE, *reports)[0] == 0
+    assert handbook.gate("second", POLICY, *reports)[0] == 0
     suite = Xml.parse(files[0]).find("testsuite")
     assert suite is not None
     assert (suite.get("failures"), suite.get("errors")) == ("0", "0")

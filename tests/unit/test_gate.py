@@ -187,11 +187,46 @@ def test_incomplete_comes_before_a_regression(tmp_path: Path, accepted: Baseline
     assert verdict.exit_code == 4
 
 
-def test_a_metric_without_a_value_is_incomplete(tmp_path: Path, accepted: Baseline) -> None:
-    """Where everything is refused no citation was checked: that is no pass."""
-    refused = {f"a{n}": a_refusal() for n in range(10)}
-    floor = Threshold("metrics", "citation_validity", "floor", 1.0)
-    verdict = judged(accepted, written(tmp_path / "run", a_whole_run(refused)), floor)
+VALIDITY = Threshold("metrics", "citation_validity", "floor", 1.0)
+NOTHING_TOLD = {f"a{n}": a_refusal() for n in range(10)}
+
+
+@pytest.mark.parametrize(
+    "threshold",
+    [
+        VALIDITY,
+        Threshold("metrics", "groundedness", "drop", 0.1),
+        Threshold("tags.lookup", "citation_coverage", "floor", 1.0),
+        Threshold("gain", "citation_validity", "at_least", 0.0),
+    ],
+    ids=lambda threshold: threshold.name,
+)
+def test_a_metric_that_a_run_of_refusals_has_no_more_has_fallen(
+    tmp_path: Path, accepted: Baseline, threshold: Threshold
+) -> None:
+    run = written(tmp_path / "run", a_whole_run(NOTHING_TOLD))
+    verdict = judged(accepted, run, threshold, CORRECT, WRONG)
+    assert verdict.exit_code == 1
+    assert list(states(verdict).values()) == ["regression", "regression", "pass"]
+    said = "it applies to no question of this run; in the baseline to 10, with 1.0000"
+    assert (verdict.checks[0].value, verdict.checks[0].said) == (None, said)
+
+
+def test_a_stage_that_is_reached_no_more_has_fallen(tmp_path: Path, accepted: Baseline) -> None:
+    records = [
+        record.model_copy(
+            update={"ran": record.ran and record.ran.model_copy(update={"stages": {}})}
+        )
+        for record in a_whole_run(NOTHING_TOLD)
+    ]
+    threshold = Threshold("stages.reranked", "nDCG@10", "floor", 0.1)
+    verdict = judged(accepted, written(tmp_path / "run", records), threshold)
+    assert (verdict.exit_code, verdict.checks[0].state) == (1, "regression")
+
+
+def test_a_metric_that_neither_run_nor_baseline_has_is_incomplete(tmp_path: Path) -> None:
+    refused = from_results(written(tmp_path / "accepted", a_whole_run(NOTHING_TOLD)))
+    verdict = judged(refused, written(tmp_path / "run", a_whole_run(NOTHING_TOLD)), VALIDITY)
     assert verdict.exit_code == 4
     assert verdict.checks[0].said == "records.jsonl has no value of it"
 

@@ -190,6 +190,18 @@ def test_stages_are_before_and_after_each_step() -> None:
     assert found["metrics"]["corrective"]["hit@1"] == 1.0
 
 
+def test_what_is_reachable_is_a_ranking_of_all_labels() -> None:
+    """One right passage fills a fifth of five places, two of five fill two fifths."""
+    two = a_question("two")
+    found = measured(
+        a_record("corrective", REFUNDS, a_run(), relevant=["c1"]),
+        a_record("corrective", two, a_run(), relevant=["c1", "c2"]),
+    )
+    reachable = found["reachable"]
+    assert (reachable["P@1"], reachable["P@5"]) == (1.0, pytest.approx(0.3))
+    assert (reachable["hit@1"], reachable["R@1"], reachable["nDCG@10"]) == (1.0, 0.75, 1.0)
+
+
 def test_the_order_of_the_records_changes_nothing() -> None:
     forward, backward = measured(*RUN), measured(*reversed(RUN))
     for name in ("metrics", "by_tag", "gain", "applies", "errors", "n"):
