@@ -54,9 +54,11 @@ async def grade_documents(state: State, runtime: Runtime[Context], *, grader: Gr
         "graded": state.graded | {c.chunk.chunk_id: g for c, g in pairs},
         "evidence": sorted([*state.evidence, *found], key=_best_first),
         "new_chunks": len(new),
+        "proposed": graded[0].query if not parts else "",
         "degraded": degraded,
         "summary": {"graded": [_shown(c, g) for c, g in pairs], "no_verdict": unread}
-        | ({"instruction-like": giving_orders} if giving_orders else {}),
+        | ({"instruction-like": giving_orders} if giving_orders else {})
+        | ({"proposed": graded[0].query} if graded[0].query and not parts else {}),
     }
 
 

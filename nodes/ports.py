@@ -67,13 +67,15 @@ class GradedPassages:
     """A grade for each passage in the order given, None where there is no verdict.
 
     `degraded` says in a sentence why verdicts are weaker than usual, or is empty; `kind` and
-    `fallback` are what the answer object says of it.
+    `fallback` are what the answer object says of it. `query` is what a grader that has read them
+    would search for next; empty where it proposes nothing.
     """
 
     grades: list[Grade | None]
     degraded: str = ""
     kind: str = "uncalibrated"
     fallback: str = "ambiguous at best"
+    query: str = ""
 
 
 class Grader(Protocol):

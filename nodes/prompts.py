@@ -30,9 +30,11 @@ NO_ANSWER = "NO ANSWER"
 
 
 class Answering(BaseModel):
-    """The numbers of the passages that state the answer to the question."""
+    """The numbers of the passages that state the answer to the question, and where none does what
+    to search for next."""
 
     answering: list[int] = Field(description="Numbers of passages that state the answer.")
+    query: str = Field("", description="Where none does: another search query. Else empty.")
 
 
 class Supported(BaseModel):
@@ -75,7 +77,9 @@ def passages_answer(question: str, passages: Sequence[str]) -> list[Message]:
     system = (
         f"You judge which passages state the answer to a question. {DATA} Being about the same "
         "topic is not enough: the asked fact itself must stand there. Reply as JSON with the "
-        'numbers of those passages, such as {"answering": [2]}, or {"answering": []}.'
+        'numbers of those passages, such as {"answering": [2], "query": ""}. Where there is none, '
+        "query is another search query for the same thing, as a policy or a manual would say it, "
+        'at most fifteen words: {"answering": [], "query": "notice period during probation"}.'
     )
     return [("system", system), ("human", f"{numbered(passages)}\n{as_question(question)}")]
 

@@ -70,8 +70,9 @@ async def rewrite_query(
 
 
 async def _rephrased(writer: QueryWriter, state: State) -> str:
-    """The literal tokens stay, whatever the model makes of the rest."""
-    text = await writer.rewritten(
+    """The literal tokens stay, whatever the model makes of the rest. A query that the grader has
+    proposed already costs no call."""
+    text = state.proposed or await writer.rewritten(
         state.standalone, tried=[q.text for q in state.queries], rejected=_rejected(state)
     )
     return " ".join([text, *lost_words(state.standalone, text)])

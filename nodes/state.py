@@ -93,6 +93,7 @@ class State:
     evidence: graded correct or ambiguous in any loop, best first.
     instructions: chunk ids of graded passages that hold orders to a model; those are not told.
     new_chunks: how many candidates of the last search had not been graded before.
+    proposed: what the grader would search for next; empty where it says nothing.
     reservations: why the draft is no full answer, such as documents that disagree.
     kept: sentences that stand while another is repaired; `supports` are the verdicts on them.
     confidence: probability that the answer is right, before its grounding is checked, in [0, 1].
@@ -121,6 +122,7 @@ class State:
     evidence: list[Evidence] = field(default_factory=list)
     instructions: list[str] = field(default_factory=list)
     new_chunks: int = 0
+    proposed: str = ""
     loops_over: str = ""
     web_searched: bool = False
     web_sent: str = ""
@@ -177,6 +179,7 @@ class Update(TypedDict, total=False):
     evidence: list[Evidence]
     instructions: list[str]
     new_chunks: int
+    proposed: str
     loops_over: str
     web_searched: bool
     web_sent: str

@@ -137,7 +137,9 @@ def script(body: dict[str, Any]) -> Any:
         if f" {key} " in text
     ]
     if form == "Answering":
-        return json.dumps({"answering": numbers})
+        return json.dumps(
+            {"answering": numbers, "query": "" if numbers else f"price of item {key}"}
+        )
     if form == "Supported":
         return json.dumps({"supported": [1]})
     if body.get("logprobs"):

@@ -15,11 +15,17 @@ SURE_NO = 0.25
 """Log-prob mode: below it a passage is incorrect, from SURE_YES correct, between them ambiguous."""
 SURE_YES = 0.5
 
-SHORT_REPLY = 60
-"""Tokens of a list of numbers."""
+SHORT_REPLY = 100
+"""Tokens of a list of numbers and a query."""
+
+LONGEST = 200
+"""Code points of a proposed query; a longer one is none."""
 
 Judged = float | ServiceError | None
 """The probability of yes, why there was no call, or None for no verdict."""
+
+Verdicts = tuple[Sequence[Judged], str]
+"""Of each passage, and the query that is proposed where none answers, or nothing."""
 
 
 class ChatGrader:
@@ -58,11 +64,12 @@ class ChatGrader:
             return scored
         asked = [candidates[i] for i in middle]
         judge = self._in_one_call if self._batched else self._one_by_one
-        verdicts: Sequence[Judged]
+        found: Verdicts
         try:
-            verdicts = await judge(question, asked)
+            found = await judge(question, asked)
         except ServiceError as error:
-            verdicts = [error] * len(asked)
+            found = [error] * len(asked), ""
+        verdicts, proposed = found
         bars = max(SURE_YES, upper or 0.0), max(SURE_NO, lower or 0.0)
         grades: list[Grade | None] = list(scored.grades)
         failed: list[ServiceError] = []
@@ -72,7 +79,7 @@ class ChatGrader:
             else:
                 grades[i] = None if verdict is None else _graded(scored.grades[i], verdict, *bars)
         if not failed:
-            return GradedPassages(grades)
+            return GradedPassages(grades, query=proposed)
         note = f"graded without the chat model: {failed[0].message}"
         return GradedPassages(
             grades,
@@ -88,21 +95,24 @@ class ChatGrader:
         sure = grade.verdict == "correct" and grade.probability >= self._sure
         return sure or grade.verdict == "incorrect"
 
-    async def _in_one_call(self, question: str, asked: Sequence[Candidate]) -> list[Judged]:
+    async def _in_one_call(self, question: str, asked: Sequence[Candidate]) -> Verdicts:
         reply = await self._chat.structured(
             prompts.passages_answer(question, [shown(c) for c in asked]),
             prompts.Answering,
             max_tokens=SHORT_REPLY,
         )
-        return [float(n in reply.answering) for n in range(1, len(asked) + 1)]
+        proposed = " ".join(reply.query.split())
+        usable = not reply.answering and len(proposed) <= LONGEST
+        verdicts = [float(n in reply.answering) for n in range(1, len(asked) + 1)]
+        return verdicts, proposed if usable else ""
 
-    async def _one_by_one(self, question: str, asked: Sequence[Candidate]) -> list[Judged]:
+    async def _one_by_one(self, question: str, asked: Sequence[Candidate]) -> Verdicts:
         """Side by side. Raises the first error where not one call gave a verdict."""
         found = await asyncio.gather(*(self._one(question, c) for c in asked))
         errors = [one for one in found if isinstance(one, ServiceError)]
         if len(errors) == len(found):
             raise errors[0]
-        return [None if isinstance(one, NoVerdict) else one for one in found]
+        return [None if isinstance(one, NoVerdict) else one for one in found], ""
 
     async def _one(self, question: str, candidate: Candidate) -> Judged:
         try:

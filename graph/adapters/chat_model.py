@@ -175,6 +175,7 @@ def _word(token: str) -> bool | None:
 
 def _schema(form: type[BaseModel]) -> dict[str, Any]:
     schema = {**form.model_json_schema(), "additionalProperties": False}
+    schema["required"] = list(schema["properties"])  # strict schemas know no optional field
     return {
         "type": "json_schema",
         "json_schema": {"name": form.__name__, "schema": schema, "strict": True},

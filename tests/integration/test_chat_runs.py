@@ -2,11 +2,13 @@
 
 import json
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from graph.builder import build
+from graph.services import Services
 from nodes.context import Context
 from nodes.prompts import PROMPT_VERSION
 from nodes.state import State
@@ -14,6 +16,7 @@ from tests.chat_runs import (
     ASKED,
     HISTORY,
     NODES,
+    REFUNDS,
     TOLD,
     USES,
     chat_ports,
@@ -195,6 +198,51 @@ async def test_a_writer_that_failed_is_asked_once(chat: FakeChat) -> None:
     state = await run(services)
     assert [q.technique for q in state.queries] == ["original", "keywords", "widened", "feedback"]
     assert uses(chat) == ["rewrite"]
+
+
+def found_by_second_search() -> Services:
+    """As found_by_rewriting, and the first search's passage is left to the model."""
+    scorer = FakeGrader({"a": "ambiguous", "b": "ambiguous", "z": "ambiguous"})
+    return replace(found_by_rewriting(), grader=scorer)
+
+
+def proposing(query: str) -> Any:
+    """No passage answers until the proposed query is searched for."""
+
+    def grade(body: Any) -> str:
+        answers = REFUNDS in body["messages"][-1]["content"]
+        return json.dumps({"answering": [1] if answers else [], "query": query})
+
+    return says(grade=grade)
+
+
+async def test_a_query_that_the_grader_proposes_costs_no_call(chat: FakeChat) -> None:
+    chat.script = proposing("refund  duration")
+    state = await run(chat_ports(chat, inner=found_by_second_search()), "How long do refunds take?")
+    assert [(q.technique, q.text) for q in state.queries] == [
+        ("original", "How long do refunds take?"),
+        ("rephrased", "refund duration"),
+    ]
+    assert uses(chat) == ["grade", "grade", "generate", "ground"]
+    assert state.outcome == "answered"
+    graded = next(entry for entry in state.trace if entry.node == "grade_documents")
+    assert graded.summary["proposed"] == "refund duration"
+
+
+@pytest.mark.parametrize("query", ["", "   ", "x" * 201])
+async def test_no_proposal_that_can_be_used_and_the_model_is_asked(
+    chat: FakeChat, query: str
+) -> None:
+    chat.script = proposing(query)
+    state = await run(chat_ports(chat, inner=found_by_second_search()), "How long do refunds take?")
+    assert uses(chat) == ["grade", "rewrite", "grade", "generate", "ground"]
+    assert state.outcome == "answered"
+
+
+async def test_a_proposal_keeps_the_codes_of_the_question(chat: FakeChat) -> None:
+    chat.script = proposing("refund duration")
+    state = await run(chat_ports(chat, inner=found_by_second_search()), "How long does RF-12 take?")
+    assert state.queries[1].text == "refund duration RF-12"
 
 
 async def test_a_loop_widens_also_with_a_writer(chat: FakeChat) -> None:
