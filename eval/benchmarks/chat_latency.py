@@ -35,6 +35,7 @@ from eval.benchmarks.chat_world import (
 )
 from eval.benchmarks.report import Figure, figure, finish
 from graph.adapters.checkpoints import plain_serializer
+from graph.adapters.grounding import QuoteChecker
 from graph.builder import build, recursion_limit
 from graph.compose import with_chat
 from graph.runner import Ask, fresh_state
@@ -65,7 +66,7 @@ class Runs:
     def __init__(self, url: str, saver: Any, verdicts: Any = "batched") -> None:
         chat = ChatSettings(model="openai:fake", base_url=url, verdicts=verdicts)
         ports = Scripted()
-        scripted = Services(ports, ports, ports, Web(), ports, ports)
+        scripted = Services(ports, ports, ports, Web(), ports, QuoteChecker())
         self._services = with_chat(GraphSettings(chat=chat), scripted)
         self._graph: Any = build(self._services, saver)
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from ingest.documents import Candidate, Chunk
 from ingest.scope import Scope
-from nodes.findings import Evidence, Grade, Sentence, Support
-from nodes.ports import Draft, GradedPassages, Sources, WebResult
+from nodes.findings import Evidence, Grade
+from nodes.ports import Draft, GradedPassages, WebResult
 
 CALL_S = 0.2
 
@@ -94,11 +94,6 @@ class Scripted:
         self, question: str, evidence: Sequence[Evidence], *, limit: int, **repair: object
     ) -> Draft:
         raise RuntimeError("the chat model writes here")
-
-    async def check(
-        self, question: str, sentences: Sequence[Sentence], sources: Sources
-    ) -> list[Support]:
-        raise RuntimeError("the chat model checks here")
 
     def _candidate(self, run: Progress, n: int) -> Candidate:
         answers = (run.loop, n) == (run.question.loop, 4)
