@@ -41,7 +41,8 @@ def examine(settings: Settings) -> dict[str, Any]:
         "reranker": reranker_report(settings, problems),
         "grounding": grounding_report(settings, problems),
         "qdrant": _qdrant(settings, problems),
-        "threads": _threads(settings, problems),
+        "records": _records(settings, problems),
+        "threads": _threads(settings),
         "redis": redis_report(settings, problems),
         "data_folder": _data_folder(settings, problems),
         "service": _service(settings, problems),
@@ -68,6 +69,7 @@ def report_lines(report: dict[str, Any]) -> list[str]:
         f"Reranker     {report['reranker']['kind']}: {report['reranker']['state']}",
         f"Grounding    {report['grounding']['kind']}: {report['grounding']['state']}",
         f"Store        {_store_line(report['qdrant'])}",
+        f"Records      {report['records']['store']}, {_of_whom(report['records']['shared'])}",
         f"Threads      {report['threads']['store']}, {report['threads']['ttl_days']:g} days",
         f"Redis        {report['redis']['state']}",
         f"Data folder  {folder['path']}: {folder['state']}{of_format}",
@@ -155,14 +157,26 @@ def _store_line(qdrant: dict[str, Any]) -> str:
     return f"Qdrant {qdrant['version'] or '(no answer)'} at {qdrant['url']}"
 
 
-def _threads(settings: Settings, problems: list[str]) -> dict[str, Any]:
-    from graph.adapters.postgres_threads import check_database
+def _records(settings: Settings, problems: list[str]) -> dict[str, Any]:
+    from ingest.compose import check_stores
 
-    url = settings.database.url
-    if url is not None and (why := check_database(url.get_secret_value())):
-        problems.append(f"CRAG_DATABASE__URL: {why}")
-    store = "SQLite" if url is None else "PostgreSQL"
-    return {"store": store, "ttl_days": settings.threads.ttl_days}
+    try:
+        check_stores(settings)
+    except ConfigurationError as error:
+        problems.append(error.message)
+    return {"store": _database(settings), "shared": settings.database.url is not None}
+
+
+def _of_whom(shared: bool) -> str:
+    return "for all processes that share it" if shared else "in the data folder: for one process"
+
+
+def _threads(settings: Settings) -> dict[str, Any]:
+    return {"store": _database(settings), "ttl_days": settings.threads.ttl_days}
+
+
+def _database(settings: Settings) -> str:
+    return "SQLite" if settings.database.url is None else "PostgreSQL"
 
 
 def _data_folder(settings: Settings, problems: list[str]) -> dict[str, Any]:
@@ -180,7 +194,8 @@ def _data_folder(settings: Settings, problems: list[str]) -> dict[str, Any]:
     try:
         report["knowledge_bases"] = _bases(settings) if path.exists() else []
     except ServiceError as error:
-        problems.append(error.message)
+        if error.message not in problems:
+            problems.append(error.message)
     return report
 
 

@@ -58,7 +58,7 @@ def ablation(
     from eval.safety_runs import code_version
     from eval.techniques import named
     from ingest.errors import ConfigurationError
-    from ingest.settings import read
+    from ingest.settings import own_folder, read
 
     if (beir is None) == (golden is None):
         raise typer.BadParameter("give exactly one of --beir, --golden")
@@ -85,7 +85,7 @@ def ablation(
         )
     if not asked.questions:
         raise ConfigurationError(f"there is no question of side {side}")
-    settings = deterministic(read(context.obj, data_dir=data_dir))
+    settings = deterministic(read(context.obj, **own_folder(data_dir)))
     done = asyncio.run(measure(settings, asked, picked, code=code))
     print(json.dumps(done, indent=2) if as_json else "\n".join(table(done)))
     if done["errors"]:

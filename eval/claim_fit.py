@@ -25,7 +25,7 @@ from graph.adapters.claim_signs import FITTED, direction
 from graph.compose import open_graph
 from graph.settings import GraphSettings
 from ingest.errors import ConfigurationError
-from ingest.settings import read
+from ingest.settings import own_folder, read
 
 Numbers = NDArray[np.float64]
 
@@ -215,7 +215,7 @@ def main() -> None:
     options.add_argument("--out", type=Path, required=True)
     options.add_argument("--data-dir", type=Path, default=Path(".crag-eval"))
     given = options.parse_args()
-    settings = read(GraphSettings, data_dir=given.data_dir)
+    settings = read(GraphSettings, **own_folder(given.data_dir))
     rows, model = asyncio.run(gathered(settings, given.claims, given.near_misses))
     fitted = fit(rows, model=model)
     given.out.write_text(fitted.model_dump_json(exclude_defaults=True) + "\n", encoding="utf-8")

@@ -100,7 +100,7 @@ def benchmark(
     import asyncio
 
     from eval.benchmark_text import report_lines
-    from ingest.settings import read
+    from ingest.settings import own_folder, read
 
     source = _only_one(
         {"--beir": beir, "--claims": claims, "--near-misses": near_misses, "--rewrites": rewrites}
@@ -116,7 +116,7 @@ def benchmark(
     ):  # fmt: skip
         if value is not None:
             _one_of(value, known, option)
-    settings = read(context.obj, data_dir=data_dir)
+    settings = read(context.obj, **own_folder(data_dir))
     named: Any
     if follow_ups and beir is None:
         raise typer.BadParameter("it is for --beir", param_hint="--follow-ups")
@@ -201,7 +201,7 @@ def calibrate(
     from eval.calibrate import calibrate as fit
     from eval.calibration_data import Sources, gather
     from eval.calibration_report import write_report
-    from ingest.settings import read
+    from ingest.settings import own_folder, read
 
     _one_of(side, SIDES, "--side")
     pairs = list(zip(golden or [], documents or [], strict=False))
@@ -211,7 +211,7 @@ def calibrate(
         raise typer.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
     if out.is_dir() or out.suffix in (".md", ".svg"):
         raise typer.BadParameter("a JSON file; .md and .svg are its report's", param_hint="--out")
-    settings = read(context.obj, data_dir=data_dir)
+    settings = read(context.obj, **own_folder(data_dir))
     chosen: Any = {"side": side}
     sources = Sources(beir or [], pairs, excerpts or [], triples, split, **chosen)
     passages, model = asyncio.run(gather(settings, sources))

@@ -33,13 +33,13 @@ def draft(
     from eval.draft import LIMIT
     from eval.draft import draft as drafted
     from ingest.errors import ConfigurationError
-    from ingest.settings import read
+    from ingest.settings import own_folder, read
     from ingest.terminal import say, say_json
 
     if out.exists() and (not force or out.is_dir()):
         said = "is a folder" if out.is_dir() else "exists; --force replaces it"
         raise ConfigurationError(f"{out} {said}")
-    settings = read(context.obj, **({"data_dir": data_dir} if data_dir is not None else {}))
+    settings = read(context.obj, **(own_folder(data_dir) if data_dir is not None else {}))
     done = asyncio.run(
         drafted(
             settings,

@@ -44,11 +44,11 @@ def run(
     import asyncio
 
     from eval.evaluate import Evaluation, evaluate, summary
-    from ingest.settings import read
+    from ingest.settings import own_folder, read
 
     if split is not None and split not in SPLITS:
         raise typer.BadParameter(f"unknown {split!r}; known: dev, test", param_hint="--split")
-    settings = read(context.obj, **({"data_dir": data_dir} if data_dir is not None else {}))
+    settings = read(context.obj, **(own_folder(data_dir) if data_dir is not None else {}))
     chosen: Any = {"split": split}
     evaluation = Evaluation(
         golden,

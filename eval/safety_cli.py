@@ -51,7 +51,7 @@ def safety(
 
     from eval.safety import markdown
     from eval.safety import safety as measure
-    from ingest.settings import read
+    from ingest.settings import own_folder, read
     from ingest.terminal import say
 
     for value, known, option in ((suite, (*SUITES, "all"), "--suite"), (side, SIDES, "--side")):
@@ -60,7 +60,7 @@ def safety(
             raise typer.BadParameter(said, param_hint=option)
     chosen: Any = SUITES if suite == "all" else (suite,)
     half: Any = side
-    settings = read(context.obj, data_dir=data_dir)
+    settings = read(context.obj, **own_folder(data_dir))
     report = asyncio.run(measure(settings, data, chosen, half, limit=limit, out=out))
     say(json.dumps(report, indent=2) if as_json else markdown(report).rstrip())
     if report["errors"]:

@@ -201,10 +201,6 @@ class RunSettings(Section):
     """They hold questions and what was answered."""
 
 
-class DatabaseSettings(Section):
-    url: SecretStr | None = Field(None, description="postgresql://…: conversations are kept there.")
-
-
 class RedisSettings(Section):
     """What several processes share: counts and caches; without `url` each has its own."""
 
@@ -227,5 +223,4 @@ class GraphSettings(IndexSettings):
     privacy: PrivacySettings = PrivacySettings()
     threads: ThreadSettings = ThreadSettings()
     runs: RunSettings = RunSettings()
-    database: DatabaseSettings = DatabaseSettings()
     redis: RedisSettings = RedisSettings()

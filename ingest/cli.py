@@ -184,6 +184,7 @@ def copy_knowledge_base(
         Path | None,
         typer.Option(help="It goes to this data folder; without --to-url to its embedded store."),
     ] = None,
+    to_database: Annotated[str | None, typer.Option(help="Records go to this PostgreSQL.")] = None,
     new_name: Annotated[str | None, typer.Option("--as", help="Its name there.")] = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Delete what is there of it first.")
@@ -212,6 +213,7 @@ def copy_knowledge_base(
         tenant=tenant,
         data_dir=to_data_dir,
         url=to_url,
+        database=to_database,
         new_name=new_name,
         replace_target=replace,
         on_document=told,

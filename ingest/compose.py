@@ -8,12 +8,14 @@ from pathlib import Path
 
 from ingest.access import open_access
 from ingest.data_folder import DataFolder
+from ingest.database import open_database
+from ingest.errors import ConfigurationError
 from ingest.index import Index
 from ingest.live import LiveBases
 from ingest.passage_vectors import PassageVectorStore
 from ingest.ports import ChunkStore, DraftStore, Embedder, Encoders, Records, SparseEncoder
 from ingest.scope import Scope
-from ingest.settings import IndexSettings
+from ingest.settings import DatabaseSettings, IndexSettings
 from ingest.writer import Writer
 
 LOADERS_VERSION = 2
@@ -21,8 +23,6 @@ LOADERS_VERSION = 2
 
 CHUNKS = "chunks"
 """The embedded store's part of the data folder."""
-
-TOKEN_VECTORS = "token_vectors.sqlite"
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,13 @@ async def open_index(settings: IndexSettings) -> AsyncIterator[Corpus]:
 
 
 @asynccontextmanager
-async def open_holdings(settings: IndexSettings) -> AsyncIterator[Holdings]:
-    """Raises DataFolderHeld or UnknownDataFormat."""
+async def open_holdings(
+    settings: IndexSettings, folder: DataFolder | None = None
+) -> AsyncIterator[Holdings]:
+    """In `folder` where it is open already. Raises DataFolderHeld or UnknownDataFormat, and
+    ConfigurationError for stores that do not go together or a database that does not answer."""
     async with AsyncExitStack() as opened:
-        opening = asyncio.ensure_future(asyncio.to_thread(_held, settings, opened))
+        opening = asyncio.ensure_future(asyncio.to_thread(_held, settings, opened, folder))
         try:
             held = await asyncio.shield(opening)
         except asyncio.CancelledError:
@@ -81,21 +84,23 @@ async def open_holdings(settings: IndexSettings) -> AsyncIterator[Holdings]:
         yield held
 
 
-def _held(settings: IndexSettings, opened: AsyncExitStack) -> Holdings:
+def _held(settings: IndexSettings, opened: AsyncExitStack, folder: DataFolder | None) -> Holdings:
     """Works on files, so not on an event loop. What must be closed is left to `opened`."""
     from ingest.adapters.bm25 import Bm25Encoder
+    from ingest.adapters.record_rows import RECORDS
     from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
-    from ingest.adapters.sqlite_records import SqliteRecords
-    from ingest.adapters.sqlite_vectors import SqlitePassageVectors
+    from ingest.adapters.sql_records import SqlRecords
 
-    folder = DataFolder(settings.data_dir)
-    opened.callback(folder.close)
+    check_stores(settings)
+    if folder is None:
+        folder = DataFolder(settings.data_dir)
+        opened.callback(folder.close)
     embedder = SentenceTransformerEmbedder()
     opened.callback(embedder.close)
-    records = SqliteRecords(folder.path / "records.sqlite")
+    records = SqlRecords(open_database(settings.database, folder.path, RECORDS))
     opened.callback(records.close)
-    vectors = SqlitePassageVectors(
-        folder.path / TOKEN_VECTORS, embedder=embedder.fingerprint, keeps=settings.token_vectors
+    vectors = open_vectors(
+        settings.database, folder.path, embedder.fingerprint, keeps=settings.token_vectors
     )
     opened.callback(vectors.close)
     sparse = Bm25Encoder()
@@ -103,6 +108,31 @@ def _held(settings: IndexSettings, opened: AsyncExitStack) -> Holdings:
     store = open_store(settings, folder.path, encoders)
     opened.push_async_callback(store.close)
     return Holdings(folder, records, store, vectors, embedder, sparse, encoders)
+
+
+def check_stores(settings: IndexSettings) -> None:
+    """Raises ConfigurationError."""
+    url = settings.database.url
+    if url is None:
+        return
+    from ingest.adapters.postgres_database import check_database
+
+    if settings.qdrant.url is None:
+        raise ConfigurationError(
+            "CRAG_DATABASE__URL keeps the documents where several processes share them, so their "
+            "passages must be on a Qdrant server: set CRAG_QDRANT__URL"
+        )
+    if why := check_database(url.get_secret_value()):
+        raise ConfigurationError(f"CRAG_DATABASE__URL: {why}")
+
+
+def open_vectors(
+    database: DatabaseSettings, folder: Path, embedder: str, *, keeps: bool = True
+) -> PassageVectorStore:
+    from ingest.adapters.sql_vectors import READ_VECTORS, VECTORS, SqlPassageVectors
+
+    writes, reads = (open_database(database, folder, one) for one in (VECTORS, READ_VECTORS))
+    return SqlPassageVectors(writes, reads, embedder=embedder, keeps=keeps)
 
 
 def open_store(settings: IndexSettings, folder: Path, encoders: Encoders) -> ChunkStore:

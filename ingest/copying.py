@@ -75,19 +75,19 @@ async def copy_base(
 
 async def _clear(source: Place, target: Place) -> None:
     """Chunks of a base whose records stay are cleared alone."""
-    if not _shares_records(source, target):
+    if not shares_records(source, target):
         names = [base.name for base in target.records.knowledge_bases(target.tenant)]
         if target.name in names:
             target.records.delete_knowledge_base(target.tenant, target.name)
     await target.store.delete_knowledge_base(target.tenant, target.name)
     if not _shares_vectors(source, target):
         await target.vectors.delete_knowledge_base(target.tenant, target.name)
-    if not _shares_records(source, target):
+    if not shares_records(source, target):
         target.records.forget_knowledge_base(target.tenant, target.name)
 
 
 async def _make(base: KnowledgeBase, source: Place, target: Place) -> None:
-    if _shares_records(source, target):
+    if shares_records(source, target):
         return
     there = {one.name: one for one in target.records.knowledge_bases(target.tenant)}
     found = there.get(target.name)
@@ -100,7 +100,7 @@ async def _make(base: KnowledgeBase, source: Place, target: Place) -> None:
         )
 
 
-def _shares_records(source: Place, target: Place) -> bool:
+def shares_records(source: Place, target: Place) -> bool:
     """Whether only the chunks move: the records are the very same ones."""
     return target.records is source.records and target.name == source.name
 

@@ -129,17 +129,20 @@ class LiveBases:
 
     async def check_embedder(self, scope: Scope) -> None:
         """Raises EmbedderMismatch for a base that another embedder filled."""
-        of_tenant = "" if scope.tenant == LOCAL.tenant else f" --tenant {scope.tenant}"
         for base in await self.bases(scope):
-            if base.embedder != self._embedder:
-                raise EmbedderMismatch(
-                    f"knowledge base {base.name!r} was embedded with {base.embedder}, this "
-                    f"service runs {self._embedder}; set the embedder back, or run "
-                    f"crag kb reembed {base.name}{of_tenant}"
-                )
+            self._check(scope.tenant, base)
 
     def close(self) -> None:
         self._pool.shutdown()
+
+    def _check(self, tenant: str, base: KnowledgeBase) -> None:
+        of_tenant = "" if tenant == LOCAL.tenant else f" --tenant {tenant}"
+        if base.embedder != self._embedder:
+            raise EmbedderMismatch(
+                f"knowledge base {base.name!r} was embedded with {base.embedder}, this "
+                f"service runs {self._embedder}; set the embedder back, or run "
+                f"crag kb reembed {base.name}{of_tenant}"
+            )
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
@@ -151,6 +154,7 @@ class LiveBases:
             return cached
         documents = _with_status(self._records.documents(tenant, name))
         base = require_known(self._records.knowledge_bases(tenant), name)
+        self._check(tenant, base)  # another process may have embedded it anew
         version = _version(self._pipeline, documents, base)
         live = LiveBase(name, changes, version, {d.document_id: d for d in documents}, base.acl)
         self._cache[tenant, name] = live

@@ -2,23 +2,23 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from ingest.compose import Corpus, Holdings, open_draft, open_holdings, open_index, open_store
-from ingest.copying import CopyReport, OnDocument, Place, copy_base
+from ingest.copying import CopyReport, OnDocument, Place, copy_base, shares_records
 from ingest.errors import EmbedderMismatch, InvalidRequest
 from ingest.inventory import inventory, summary_of
 from ingest.live import require_known
 from ingest.pipeline import IngestReport, OnResult, files_below, ingest
+from ingest.records import NAME, NAME_RULE, taken
 from ingest.reembedding import OnChunks, reembed
 from ingest.scope import EVERYONE, LOCAL_MANAGER
-from ingest.settings import IndexSettings, QdrantSettings
-from ingest.writer import NAME, NAME_RULE
+from ingest.settings import DatabaseSettings, IndexSettings, QdrantSettings, own_folder
 
 T = TypeVar("T")
 
@@ -102,22 +102,24 @@ def copy_here(
     tenant: str,
     data_dir: Path | None,
     url: str | None,
+    database: str | None = None,
     new_name: str | None,
     replace_target: bool,
     on_document: OnDocument,
 ) -> CopyReport:
-    """Copies a base to the store at `url`, to the one embedded in `data_dir`, or under a new name
-    beside itself. Raises what ingest.copying.copy_base raises, and DataFolderHeld."""
-    target = _target_settings(settings, data_dir, url)
+    """Copies a base to the store at `url` (its records to that PostgreSQL `database`), to the one
+    embedded in `data_dir`, or under a new name beside itself. Raises what ingest.copying.copy_base
+    raises, and DataFolderHeld."""
+    target = _target_settings(settings, data_dir, url, database)
     new_name = new_name or name
     if not NAME.fullmatch(new_name):
         raise InvalidRequest(NAME_RULE)
-    same_folder = target.data_dir.resolve() == settings.data_dir.resolve()
+    same_records = _same_folder(settings, target) and target.database == settings.database
     if new_name == name and target.qdrant.url == settings.qdrant.url:
-        if same_folder:
+        if same_records:
             raise InvalidRequest("that is where it is; give --to-data-dir, --to-url or --as")
         if target.qdrant.url is not None:
-            raise InvalidRequest("two folders would share one collection of that server; give --as")
+            raise InvalidRequest("both would share one collection of that server; give --as")
 
     async def run() -> CopyReport:
         async with open_holdings(settings) as held, _other(held, settings, target) as other:
@@ -127,12 +129,14 @@ def copy_here(
                     f"{name!r} was embedded with {base.embedder}; run crag kb reembed {name} first"
                 )
             await held.store.check(tenant, [name])
-            return await copy_base(
-                Place(held.records, held.store, held.vectors, tenant, name),
-                Place(other.records, other.store, other.vectors, tenant, new_name),
-                replace_target=replace_target,
-                on_document=on_document,
-            )
+            source = Place(held.records, held.store, held.vectors, tenant, name)
+            copy = Place(other.records, other.store, other.vectors, tenant, new_name)
+            with ExitStack() as taking:
+                for place in (source,) if shares_records(source, copy) else (source, copy):
+                    taking.enter_context(taken(place.records, tenant, place.name))
+                return await copy_base(
+                    source, copy, replace_target=replace_target, on_document=on_document
+                )
 
     return asyncio.run(run())
 
@@ -147,7 +151,8 @@ def reembed_here(settings: IndexSettings, name: str, *, tenant: str, on_chunks: 
             old = open_store(settings, held.folder.path, before)
             draft = open_draft(settings, held.folder.path, held.encoders)
             try:
-                return await reembed(held, old, draft, tenant, name, on_chunks=on_chunks)
+                with taken(held.records, tenant, name):
+                    return await reembed(held, old, draft, tenant, name, on_chunks=on_chunks)
             finally:
                 await old.close()
                 await draft.close()
@@ -156,16 +161,27 @@ def reembed_here(settings: IndexSettings, name: str, *, tenant: str, on_chunks: 
 
 
 def _target_settings(
-    settings: IndexSettings, data_dir: Path | None, url: str | None
+    settings: IndexSettings, data_dir: Path | None, url: str | None, database: str | None
 ) -> IndexSettings:
-    """A folder without an address means the store embedded in it."""
-    if url is None and data_dir is None:
-        return settings
-    try:
-        qdrant = QdrantSettings.model_validate({**settings.qdrant.model_dump(), "url": url})
-    except ValidationError as error:
-        raise InvalidRequest(f"--to-url {url}: {error.errors()[0]['msg']}") from None
-    return settings.model_copy(update={"data_dir": data_dir or settings.data_dir, "qdrant": qdrant})
+    """A folder means the records in it, and without an address the store embedded in it."""
+    if data_dir is not None and database is not None:
+        raise InvalidRequest("the records go to a folder or to a database: give one of them")
+    changed: dict[str, Any] = {}
+    if url is not None or data_dir is not None:
+        try:
+            values = {**settings.qdrant.model_dump(), "url": url}
+            changed["qdrant"] = QdrantSettings.model_validate(values)
+        except ValidationError as error:
+            raise InvalidRequest(f"--to-url {url}: {error.errors()[0]['msg']}") from None
+    if data_dir is not None:
+        changed |= own_folder(data_dir)
+    if database is not None:
+        changed["database"] = DatabaseSettings(url=SecretStr(database))
+    return settings.model_copy(update=changed)
+
+
+def _same_folder(one: IndexSettings, other: IndexSettings) -> bool:
+    return one.data_dir.resolve() == other.data_dir.resolve()
 
 
 @asynccontextmanager
@@ -173,8 +189,11 @@ async def _other(
     held: Holdings, settings: IndexSettings, target: IndexSettings
 ) -> AsyncIterator[Holdings]:
     """The target's holdings; what it shares with the source is open already."""
-    if target.data_dir.resolve() != settings.data_dir.resolve():
+    if not _same_folder(settings, target):
         async with open_holdings(target) as other:
+            yield other
+    elif target.database != settings.database:
+        async with open_holdings(target, held.folder) as other:
             yield other
     elif target.qdrant.url == settings.qdrant.url:
         yield held

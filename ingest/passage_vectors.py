@@ -87,6 +87,8 @@ class PassageVectorStore(Protocol):
 
     async def delete_knowledge_base(self, tenant: str, knowledge_base: str) -> None: ...
 
+    def close(self) -> None: ...
+
 
 def compressed(encoded: Encoded, chunk: Chunk) -> PassageVectors:
     """A code is a whole number from -127 to 127; the scale is the largest value over 127."""

@@ -1,10 +1,25 @@
 """What is recorded of knowledge bases and documents, and the port of where it is kept."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from ingest.acl import both, everyone
+from ingest.errors import DependencyError
+
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+NAME_RULE = "a knowledge base name has 1 to 63 of a-z, 0-9, - and _, and starts with a-z or 0-9"
+
+
+class WrittenElsewhere(DependencyError):
+    """Another process that shares the records writes to the base."""
+
+    def __init__(self, knowledge_base: str) -> None:
+        super().__init__(
+            f"another process is writing to {knowledge_base!r}; try again when it is done"
+        )
 
 
 @dataclass(frozen=True)
@@ -46,7 +61,8 @@ class KnowledgeBase:
 
 
 class Records(Protocol):
-    """Names the live revision of each document, and keeps its text. Calls block briefly.
+    """Names the live revision of each document, and keeps its text. Calls block briefly, and raise
+    DependencyError where the database does not answer.
 
     A revision is `writing`, then `live`, then `dead`; only live ones answer.
     """
@@ -84,6 +100,12 @@ class Records(Protocol):
         Raises UnknownKnowledgeBase.
         """
 
+    def take(self, tenant: str, knowledge_base: str) -> bool:
+        """Whether this process, and no other, writes to the base until it lets go of it or ends."""
+
+    def let_go(self, tenant: str, knowledge_base: str) -> None:
+        """Of a base that it may have."""
+
     def begin_revision(self, tenant: str, knowledge_base: str, document: DocumentRecord) -> None:
         """Notes the intent to write, so that a crash leaves nothing unaccounted for.
 
@@ -93,13 +115,20 @@ class Records(Protocol):
     def make_live(
         self, tenant: str, knowledge_base: str, document: DocumentRecord, text: str
     ) -> str | None:
-        """Switches the document to this revision at once; the revision it replaced, if any."""
+        """Switches the document to this revision at once; the revision it replaced, if any.
+
+        Raises DependencyError for a revision that is dead or was not begun.
+        """
 
     def delete_document(self, tenant: str, knowledge_base: str, document_id: str) -> bool:
         """Stops the document from answering at once; its revisions become dead."""
 
     def unfinished(self) -> list[tuple[str, str, str, str]]:
         """(tenant, knowledge base, document id, revision) of all writing and dead revisions."""
+
+    def abandoned(self, tenant: str, knowledge_base: str) -> list[tuple[str, str]]:
+        """(document id, revision) of all that are dead. For who has taken the base: what is still
+        writing was left by a process that ended, and is dead from now on."""
 
     def forget_revision(
         self, tenant: str, knowledge_base: str, document_id: str, revision: str
@@ -115,3 +144,14 @@ class Records(Protocol):
         """A number that grows with every change of the base."""
 
     def close(self) -> None: ...
+
+
+@contextmanager
+def taken(records: Records, tenant: str, knowledge_base: str) -> Iterator[None]:
+    """Raises WrittenElsewhere."""
+    if not records.take(tenant, knowledge_base):
+        raise WrittenElsewhere(knowledge_base)
+    try:
+        yield
+    finally:
+        records.let_go(tenant, knowledge_base)

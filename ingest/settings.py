@@ -60,6 +60,12 @@ class QdrantSettings(Section):
         return url or None
 
 
+class DatabaseSettings(Section):
+    """A PostgreSQL in place of the files of the data folder; it needs a Qdrant server beside it."""
+
+    url: SecretStr | None = Field(None, description="postgresql://…; processes with one share all.")
+
+
 class AccessSettings(Section):
     """Access that is checked against the source system before a document is shown."""
 
@@ -78,8 +84,9 @@ class IndexSettings(BaseSettings):
     dense_weight: float = Field(0.5, ge=0, le=1, description="Share of the dense arm in fusion.")
     """The rest is BM25's. What fits the labels of five sets is nearly equal (BENCHMARKS.md)."""
     token_vectors: bool = Field(True, description="Keep them at ingestion, for a fast rerank.")
-    """About 60 MB for 1,000 chunks, whichever store has the chunks."""
+    """About 60 MB for 1,000 chunks, beside the records, whichever store has the chunks."""
     qdrant: QdrantSettings = QdrantSettings()
+    database: DatabaseSettings = DatabaseSettings()
     access: AccessSettings = AccessSettings()
 
 
@@ -106,6 +113,11 @@ def read(settings: type[S], **overrides: Any) -> S:
         raise ConfigurationError("; ".join(_explain(error))) from None
     except SettingsError as error:
         raise ConfigurationError(f"{error}; lists are written as JSON") from None
+
+
+def own_folder(data_dir: Path) -> dict[str, Any]:
+    """What to override so that the records are in this folder, whatever database is set."""
+    return {"data_dir": data_dir, "database": DatabaseSettings()}
 
 
 def _explain(error: ValidationError) -> Iterator[str]:

@@ -20,7 +20,9 @@ from graph.runner import Ask, Event, Runner
 from graph.services import Services
 from ingest.adapters.bm25 import Bm25Encoder
 from ingest.adapters.memory import MemoryStore
-from ingest.adapters.sqlite_records import SqliteRecords
+from ingest.adapters.record_rows import RECORDS
+from ingest.adapters.sql_records import SqlRecords
+from ingest.adapters.sqlite_database import SqliteDatabase
 from ingest.compose import Corpus
 from ingest.data_folder import DataFolder
 from ingest.documents import Candidate
@@ -189,7 +191,8 @@ class _Ports:
 
 
 def small_corpus(folder: DataFolder, embedder: FakeEmbedder) -> Corpus:
-    records, sparse, store = SqliteRecords(":memory:"), Bm25Encoder(), MemoryStore()
+    records = SqlRecords(SqliteDatabase(":memory:", RECORDS))
+    sparse, store = Bm25Encoder(), MemoryStore()
     bases = LiveBases(records, "fake", embedder.fingerprint)
     index = Index(embedder=embedder, sparse=sparse, store=store, bases=bases)
     writer = Writer(

@@ -10,7 +10,9 @@ import hypothesis
 import pytest
 
 from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
+from ingest.settings import QdrantSettings
 from tests.chat_runs import chat as chat
+from tests.fake_qdrant import FakeQdrant
 from tests.fakes import HashingEmbedder
 from tests.local_chat import local_chat_url as local_chat_url
 from tests.postgres import Postgres, needed_binaries, postgres
@@ -56,6 +58,14 @@ def postgres_server() -> Iterator[Postgres]:
     """One server for a worker's tests, which take a database each; none of them stops it."""
     with postgres(needed_binaries()) as server:
         yield server
+
+
+@pytest.fixture
+def qdrant(monkeypatch: pytest.MonkeyPatch) -> QdrantSettings:
+    """Of a Qdrant server that all services of the test share; a stand-in, in this process."""
+    fake = FakeQdrant()
+    monkeypatch.setattr("ingest.adapters.qdrant_server.connect", lambda settings: fake.client())
+    return QdrantSettings(url="http://qdrant.test:6333")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""A real corpus on disk, Qdrant Edge and SQLite, with an embedder of the test's choice."""
+"""A real corpus, on disk unless it is said (Qdrant Edge, SQLite), with any embedder."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -6,10 +6,11 @@ from pathlib import Path
 
 from ingest.adapters.bm25 import Bm25Encoder
 from ingest.adapters.qdrant_edge import QdrantEdgeStore
-from ingest.adapters.sqlite_records import SqliteRecords
-from ingest.adapters.sqlite_vectors import SqlitePassageVectors
-from ingest.compose import TOKEN_VECTORS, Corpus
+from ingest.adapters.record_rows import RECORDS
+from ingest.adapters.sql_records import SqlRecords
+from ingest.compose import Corpus, open_vectors
 from ingest.data_folder import DataFolder
+from ingest.database import open_database
 from ingest.documents import Candidate
 from ingest.filters import Filters
 from ingest.index import Index
@@ -17,11 +18,12 @@ from ingest.live import LiveBases
 from ingest.pipeline import FileResult, IngestReport, ingest, ingest_upload
 from ingest.ports import ChunkStore, Embedder
 from ingest.scope import LOCAL
-from ingest.settings import SplitSettings
+from ingest.settings import DatabaseSettings, SplitSettings
 from ingest.writer import Writer
 
 BASE = "kb"
 PIPELINE = "test-pipeline"
+SQLITE = DatabaseSettings()
 SMALL = SplitSettings(max_tokens=40, overlap_tokens=0)
 
 
@@ -31,13 +33,14 @@ async def open_corpus(
     embedder: Embedder,
     store: ChunkStore | None = None,
     split: SplitSettings = SMALL,
+    database: DatabaseSettings = SQLITE,
 ) -> AsyncIterator["OpenCorpus"]:
     """As ingest.compose.open_index, but with this embedder, and its base is there."""
     folder = DataFolder(path)
-    records = SqliteRecords(path / "records.sqlite")
+    records = SqlRecords(open_database(database, path, RECORDS))
     bases = LiveBases(records, PIPELINE, embedder.fingerprint)
     store = store or QdrantEdgeStore(path / "chunks", embedder.dimension)
-    vectors = SqlitePassageVectors(path / TOKEN_VECTORS, embedder=embedder.fingerprint)
+    vectors = open_vectors(database, path, embedder.fingerprint)
     sparse = Bm25Encoder()
     index = Index(embedder=embedder, sparse=sparse, store=store, bases=bases)
     writer = Writer(
@@ -69,7 +72,7 @@ async def open_corpus(
 class OpenCorpus:
     """The parts of an open corpus, and what tests do with it."""
 
-    def __init__(self, corpus: Corpus, store: ChunkStore, records: SqliteRecords) -> None:
+    def __init__(self, corpus: Corpus, store: ChunkStore, records: SqlRecords) -> None:
         self.corpus = corpus
         self.index = corpus.index
         self.writer = corpus.writer

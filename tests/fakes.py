@@ -77,6 +77,10 @@ def _hashed(text: str) -> Encoded:
     return Encoded(mean / max(float(np.linalg.norm(mean)), 1e-12), tokens, offsets)
 
 
+class Killed(BaseException):
+    """What no part catches, as the end of a process."""
+
+
 class NoVectors:
     """A PassageVectorStore that keeps nothing."""
 
@@ -93,6 +97,8 @@ class NoVectors:
     async def delete_revision(self, *place: str) -> None: ...
 
     async def delete_knowledge_base(self, *place: str) -> None: ...
+
+    def close(self) -> None: ...
 
 
 def a_chunk(name: str, text: str = "", **more: Any) -> Chunk:

@@ -22,10 +22,13 @@ from graph.adapters.late_interaction import LateInteractionReranker
 from graph.adapters.token_vectors import TokenVectors
 from ingest.adapters.bm25 import Bm25Encoder
 from ingest.adapters.qdrant_edge import QdrantEdgeStore
+from ingest.adapters.record_rows import RECORDS
 from ingest.adapters.sentence_transformer import BATCH as ENCODED
 from ingest.adapters.sentence_transformer import MAX_TOKENS, packaged_model
-from ingest.adapters.sqlite_records import SqliteRecords
-from ingest.compose import TOKEN_VECTORS, open_index
+from ingest.adapters.sql_records import SqlRecords
+from ingest.adapters.sql_vectors import VECTORS
+from ingest.adapters.sqlite_database import SqliteDatabase
+from ingest.compose import open_index
 from ingest.documents import Candidate, document_id
 from ingest.filters import Condition, Filters
 from ingest.index import Index
@@ -72,7 +75,7 @@ async def rerank_figures(folder: Path, questions: int, scratch: Path) -> list[Fi
             clock = time.perf_counter()
             encoder.encode(texts, batch_size=ENCODED, show_progress_bar=False)
             bare.append(1000 * (time.perf_counter() - clock))
-    size = (scratch / TOKEN_VECTORS).stat().st_size / 1e6  # closed: nothing is in its log
+    size = (scratch / VECTORS.file).stat().st_size / 1e6  # closed: nothing is in its log
     ratios = [one / other for one, other in zip(cold[1:], bare[1:], strict=True)]
     return [
         figure(f"rerank of {DEPTH}, vectors stored", warm[1:], "ms", at_most=WARM_MS),
@@ -122,7 +125,7 @@ class Base:
     def __init__(self, folder: Path, chunks: int, embedder: Embedder) -> None:
         self._corpus = Corpus(chunks)
         self._store = QdrantEdgeStore(folder, DIMENSION)
-        self._records = SqliteRecords(":memory:")
+        self._records = SqlRecords(SqliteDatabase(":memory:", RECORDS))
         self._live = LiveBases(self._records, "bench", embedder.fingerprint)
         self._index = Index(
             embedder=embedder, sparse=Bm25Encoder(), store=self._store, bases=self._live

@@ -173,19 +173,6 @@ class AdvisoryLocks:
         return bool(row and row[0])
 
 
-def check_database(url: str) -> str:
-    """Empty where one can connect, else why not."""
-    try:
-        import psycopg
-    except ImportError as error:
-        return f"the extra `postgres` is not installed ({error})"
-    try:
-        psycopg.connect(url, connect_timeout=TIMEOUT_S).close()
-    except psycopg.Error as error:
-        return " ".join(str(error).split())
-    return ""
-
-
 def _busy() -> ThreadBusy:
     return ThreadBusy("this thread has a run that has not ended; wait for it or cancel it")
 

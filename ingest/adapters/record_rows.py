@@ -1,12 +1,15 @@
-"""Knowledge bases and documents as rows of SQLite tables."""
+"""Knowledge bases and documents as rows of tables."""
 
 import json
-import sqlite3
 from collections.abc import Sequence
 
+from ingest.database import Tables
 from ingest.ports import DocumentRecord, KnowledgeBase
 
-SCHEMA = """
+RECORDS = Tables(
+    "the document records",
+    "records.sqlite",
+    """
 CREATE TABLE IF NOT EXISTS knowledge_bases (
   tenant TEXT, name TEXT, description TEXT, created_at TEXT, embedder TEXT, sparse TEXT,
   web INTEGER, changes INTEGER DEFAULT 0, acl TEXT DEFAULT '["*"]', examples TEXT DEFAULT '[]',
@@ -21,32 +24,34 @@ CREATE TABLE IF NOT EXISTS documents (
   PRIMARY KEY (tenant, knowledge_base, document_id));
 CREATE INDEX IF NOT EXISTS documents_by_content
   ON documents (tenant, knowledge_base, content_sha256);
-"""
+""",
+    added=(
+        ("knowledge_bases", "acl TEXT DEFAULT '[\"*\"]'"),
+        ("documents", "acl TEXT DEFAULT '[\"*\"]'"),
+        ("knowledge_bases", "examples TEXT DEFAULT '[]'"),
+    ),
+    pragmas=("journal_mode = WAL", "synchronous = FULL"),
+)
 
 DOCUMENT_COLUMNS = (
     "document_id, source, title, revision, content_sha256, media_type, chunks, updated_at, "
     "status, metadata, duplicate_of, acl"
 )
 BASE_COLUMNS = "name, description, created_at, embedder, sparse, web, acl, examples"
-LATER = (
-    ("knowledge_bases", "acl", '["*"]'),
-    ("documents", "acl", '["*"]'),
-    ("knowledge_bases", "examples", "[]"),
+
+REPLACED = [*DOCUMENT_COLUMNS.split(", ")[1:], "text"]
+PUT_DOCUMENT = (
+    f"INSERT INTO documents (tenant, knowledge_base, {DOCUMENT_COLUMNS}, text) "
+    f"VALUES ({', '.join('?' * (3 + len(REPLACED)))}) "
+    "ON CONFLICT (tenant, knowledge_base, document_id) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in REPLACED)
 )
-"""Columns that older files lack, and what they hold there."""
-
-
-def set_up(db: sqlite3.Connection) -> None:
-    """Makes the tables; those of before access lists get a column that admits everyone."""
-    db.executescript(SCHEMA)
-    for table, column, default in LATER:
-        if not any(row[1] == column for row in db.execute(f"PRAGMA table_info({table})")):
-            db.execute(f"ALTER TABLE {table} ADD COLUMN {column} TEXT DEFAULT '{default}'")
 
 
 def base_row(b: KnowledgeBase) -> tuple[object, ...]:
     made = (b.name, b.description, b.created_at, b.embedder, b.sparse)
-    return (*made, b.web, json.dumps(b.acl), json.dumps(b.examples, ensure_ascii=False))
+    lists = (json.dumps(b.acl), json.dumps(b.examples, ensure_ascii=False))
+    return (*made, int(b.web), *lists)
 
 
 def base_of(row: Sequence[str]) -> KnowledgeBase:

@@ -126,7 +126,7 @@ def test_a_switch_whose_record_was_not_written_is_finished(
     way: Way, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr("ingest.adapters.sqlite_records.SqliteRecords.set_encoders", None)
+        broken.setattr("ingest.adapters.sql_records.SqlRecords.set_encoders", None)
         with pytest.raises(TypeError):
             crag.run(["kb", "reembed", "handbook"])
     assert reembedded(capsys) == (0 if way.server.created else 3)

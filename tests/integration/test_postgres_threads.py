@@ -15,11 +15,12 @@ from api.settings import Settings
 from graph.adapters.postgres_threads import PostgresThreads, postgres_threads
 from graph.compose import open_graph
 from graph.runner import Ask
-from graph.settings import DatabaseSettings, GraphSettings
+from graph.settings import GraphSettings
 from graph.threads import ThreadBusy
 from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 from ingest.errors import ConfigurationError, DependencyError, NotFound
 from ingest.scope import LOCAL
+from ingest.settings import DatabaseSettings, QdrantSettings
 from tests.api_clients import client_of
 from tests.postgres import Postgres, needed_binaries, postgres
 
@@ -122,18 +123,20 @@ async def test_goes_on_after_the_database_was_restarted(tmp_path: Path) -> None:
 
 
 async def test_a_follow_up_on_another_replica_sees_what_was_said(
-    postgres_server: Postgres, store_path: Path
+    postgres_server: Postgres, store_path: Path, qdrant: QdrantSettings
 ) -> None:
     database = DatabaseSettings(url=SecretStr(postgres_server.new_database()))
     async with AsyncExitStack() as opened:
         services = [
             await opened.enter_async_context(
-                open_graph(GraphSettings(data_dir=store_path / name, database=database))
+                open_graph(
+                    GraphSettings(data_dir=store_path / name, database=database, qdrant=qdrant)
+                )
             )
             for name in ("one", "two")
         ]
+        await services[0].corpus.writer.create_knowledge_base(LOCAL, "kb")
         for service, question in zip(services, ("Who are you?", "Hello!"), strict=True):
-            await service.corpus.writer.create_knowledge_base(LOCAL, "kb")
             await service.runner.ask(Ask(question, "kb", thread_id="t"))
         first, second = services
         config: Any = {"configurable": {"thread_id": "local/t"}}
@@ -148,7 +151,10 @@ async def test_a_follow_up_on_another_replica_sees_what_was_said(
 
 
 async def test_a_run_elsewhere_on_the_thread_is_a_409(
-    postgres_server: Postgres, store_path: Path, monkeypatch: pytest.MonkeyPatch
+    postgres_server: Postgres,
+    store_path: Path,
+    qdrant: QdrantSettings,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def loaded(*_: Any) -> list[Any]:
         """The embedder's weights take seconds; no question of this test is searched."""
@@ -157,7 +163,8 @@ async def test_a_run_elsewhere_on_the_thread_is_a_409(
     monkeypatch.setattr(SentenceTransformerEmbedder, "load", loaded)
     monkeypatch.setattr(SentenceTransformerEmbedder, "encode", loaded)
     url = postgres_server.new_database()
-    settings = Settings(data_dir=store_path / "crag", database=DatabaseSettings(url=SecretStr(url)))
+    database = DatabaseSettings(url=SecretStr(url))
+    settings = Settings(data_dir=store_path / "crag", database=database, qdrant=qdrant)
     asking = {"question": "Hello!", "knowledge_base": "kb", "thread_id": "t"}
     async with postgres_threads(url) as elsewhere, client_of(settings, open_graph) as client:
         await client.post("/v1/knowledge-bases", json={"name": "kb"})
@@ -192,16 +199,29 @@ async def test_a_database_that_is_away_is_told_at_start_without_its_password(url
     assert "hidden-word" not in str(error.value)
 
 
-def test_doctor_tells_where_conversations_are_kept(
-    postgres_server: Postgres, tmp_path: Path
+def test_doctor_tells_where_records_and_conversations_are_kept(
+    postgres_server: Postgres,
+    tmp_path: Path,
+    qdrant: QdrantSettings,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def report(url: str | None) -> dict[str, Any]:
-        database = DatabaseSettings(url=SecretStr(url) if url else None)
-        return examine(Settings(data_dir=tmp_path / "crag", database=database))
+    monkeypatch.setattr("ingest.adapters.qdrant_probe.probe", lambda settings: "1.19.1")
 
-    assert "Threads      SQLite, 30 days" in report_lines(report(None))
-    found = report(postgres_server.new_database())
+    def report(url: str | None, store: QdrantSettings = qdrant) -> dict[str, Any]:
+        database = DatabaseSettings(url=SecretStr(url) if url else None)
+        return examine(Settings(data_dir=tmp_path / "crag", database=database, qdrant=store))
+
+    in_files = report_lines(report(None))
+    assert "Records      SQLite, in the data folder: for one process" in in_files
+    assert "Threads      SQLite, 30 days" in in_files
+    url = postgres_server.new_database()
+    found = report(url)
+    assert "Records      PostgreSQL, for all processes that share it" in report_lines(found)
     assert "Threads      PostgreSQL, 30 days" in report_lines(found)
     assert found["problems"] == []
-    (problem,) = report("postgresql://u:hidden-word@127.0.0.1:9/x")["problems"]
-    assert "CRAG_DATABASE__URL" in problem and "hidden-word" not in problem
+    assert found["records"] == {"store": "PostgreSQL", "shared": True}
+    (problem,) = report(url, QdrantSettings())["problems"]
+    assert "set CRAG_QDRANT__URL" in problem
+    problems = report("postgresql://u:hidden-word@127.0.0.1:9/x")["problems"]
+    assert problems
+    assert all("CRAG_DATABASE__URL" in one and "hidden-word" not in one for one in problems)

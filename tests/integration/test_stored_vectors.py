@@ -1,6 +1,5 @@
 """Token vectors beside the index: there once a document is, gone with it, never a condition."""
 
-import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -8,23 +7,34 @@ import numpy as np
 import pytest
 
 from graph.adapters.token_vectors import TokenVectors
-from ingest.adapters.sqlite_vectors import SqlitePassageVectors
-from ingest.compose import TOKEN_VECTORS
+from ingest.adapters.sql_vectors import VECTORS
+from ingest.compose import open_vectors
+from ingest.database import open_database
 from ingest.documents import chunk_id
 from ingest.errors import ConfigurationError, DependencyError
 from ingest.passage_vectors import compressed
 from ingest.scope import LOCAL
+from ingest.settings import DatabaseSettings
 from tests.corpus import BASE, OpenCorpus, open_corpus
-from tests.fakes import HashingEmbedder
+from tests.fakes import HashingEmbedder, Killed
 
 OLD = "# Refunds\n\nRefunds are paid within thirty days of the return.\n"
 NEW = "# Refunds\n\nRefunds are paid within five days of the return.\n"
 LONG = "\n\n".join(f"Paragraph {n} says what it says of the matter." for n in range(30))
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def database(request: pytest.FixtureRequest) -> DatabaseSettings:
+    if request.param == "sqlite":
+        return DatabaseSettings()
+    return DatabaseSettings(url=request.getfixturevalue("postgres_server").new_database())
+
+
 @pytest.fixture
-async def corpus(store_path: Path, embedder: HashingEmbedder) -> AsyncIterator[OpenCorpus]:
-    async with open_corpus(store_path / "crag", embedder) as corpus:
+async def corpus(
+    store_path: Path, embedder: HashingEmbedder, database: DatabaseSettings
+) -> AsyncIterator[OpenCorpus]:
+    async with open_corpus(store_path / "crag", embedder, database=database) as corpus:
         yield corpus
 
 
@@ -66,41 +76,48 @@ async def test_a_deleted_document_and_a_deleted_base_take_theirs_along(corpus: O
     assert await kept(corpus) == 0
 
 
-async def test_what_a_crash_left_is_swept(store_path: Path, embedder: HashingEmbedder) -> None:
-    async with open_corpus(store_path / "crag", embedder) as corpus:
+async def test_what_a_crash_left_is_swept(
+    store_path: Path, embedder: HashingEmbedder, database: DatabaseSettings
+) -> None:
+    async with open_corpus(store_path / "crag", embedder, database=database) as corpus:
         await corpus.upload("refunds.md", OLD)
 
         def killed(*_: object) -> None:
-            raise KeyboardInterrupt
+            raise Killed
 
         corpus.records.make_live = killed  # type: ignore[assignment]
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(Killed):
             await corpus.upload("refunds.md", NEW)
         assert await kept(corpus) == 2
-    async with open_corpus(store_path / "crag", embedder) as corpus:
+    async with open_corpus(store_path / "crag", embedder, database=database) as corpus:
         assert await kept(corpus) == 1
         (found,) = await corpus.found("refunds")
         assert "thirty" in found.chunk.text
 
 
-async def test_those_of_another_embedder_are_not_found(corpus: OpenCorpus, tmp_path: Path) -> None:
+async def test_those_of_another_embedder_are_not_found(
+    corpus: OpenCorpus, database: DatabaseSettings
+) -> None:
     result = await corpus.upload("refunds.md", OLD)
     assert result.document_id is not None
     (found,) = await corpus.found("refunds")
-    path = Path(corpus.corpus.folder.path) / TOKEN_VECTORS
-    other = SqlitePassageVectors(path, embedder="another")
+    other = open_vectors(database, corpus.corpus.folder.path, "another")
     assert await other.get([found.chunk.chunk_id]) == {}
     assert await other.count(LOCAL.tenant, BASE) == 0
     other.close()
 
 
 async def test_damaged_vectors_are_computed_instead(
-    corpus: OpenCorpus, embedder: HashingEmbedder, caplog: pytest.LogCaptureFixture
+    corpus: OpenCorpus,
+    embedder: HashingEmbedder,
+    database: DatabaseSettings,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     await corpus.upload("refunds.md", OLD)
     (found,) = await corpus.found("refunds")
-    with sqlite3.connect(corpus.corpus.folder.path / TOKEN_VECTORS) as file:
-        file.execute("UPDATE token_vectors SET vectors = x'0102'")
+    file = open_database(database, corpus.corpus.folder.path, VECTORS)
+    with file.transaction() as db:
+        db.execute("UPDATE token_vectors SET vectors = ?", [b"\1\2"])
     file.close()
     with pytest.raises(DependencyError):
         await corpus.vectors.get([found.chunk.chunk_id])
@@ -112,9 +129,9 @@ async def test_damaged_vectors_are_computed_instead(
 
 
 def test_a_file_of_something_else_is_a_configuration_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("no database " * 100)
+    (tmp_path / VECTORS.file).write_text("no database " * 100)
     with pytest.raises(ConfigurationError, match="computed anew"):
-        SqlitePassageVectors(tmp_path / "file", embedder="hashing")
+        open_vectors(DatabaseSettings(), tmp_path, "hashing")
 
 
 async def test_an_unknown_chunk_has_none(corpus: OpenCorpus) -> None:

@@ -1,53 +1,42 @@
-"""Document records in one SQLite file: which revision of each document is live, and its text."""
+"""Document records in a database: which revision of each document is live, and its text."""
 
 import json
-import sqlite3
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+import time
+from collections.abc import Sequence
 
 from ingest.adapters.record_rows import (
     BASE_COLUMNS,
     DOCUMENT_COLUMNS,
+    PUT_DOCUMENT,
     base_of,
     base_row,
     document_of,
     document_row,
-    set_up,
 )
-from ingest.errors import ConfigurationError, DependencyError, InvalidRequest, UnknownKnowledgeBase
+from ingest.database import Database, Transaction
+from ingest.errors import DependencyError, InvalidRequest, UnknownKnowledgeBase
 from ingest.ports import DocumentRecord, KnowledgeBase
 
 
-class SqliteRecords:
-    """Records in a file; one connection, one writer at a time. Every change is one transaction."""
+class SqlRecords:
+    """Every change is one transaction."""
 
-    def __init__(self, path: Path | str) -> None:
-        self._lock = threading.RLock()
-        try:
-            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = FULL")
-            set_up(self._db)
-        except sqlite3.Error as error:
-            raise ConfigurationError(f"the document records {path}: {error}") from error
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def create_knowledge_base(self, tenant: str, base: KnowledgeBase) -> None:
-        with self._transaction() as db:
-            found = db.execute(
-                "SELECT 1 FROM knowledge_bases WHERE tenant = ? AND name = ?", (tenant, base.name)
-            ).fetchone()
-            if found:
-                raise InvalidRequest(f"knowledge base {base.name!r} already exists")
-            db.execute(
-                f"INSERT INTO knowledge_bases (tenant, {BASE_COLUMNS}) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (tenant, *base_row(base)),
+        with self._database.transaction() as db:
+            made = db.execute(
+                f"INSERT INTO knowledge_bases (tenant, {BASE_COLUMNS}, changes) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, name) DO NOTHING",
+                # Microseconds: a base made anew begins above where the deleted one ended.
+                (tenant, *base_row(base), time.time_ns() // 1_000),
             )
+        if not made.rowcount:
+            raise InvalidRequest(f"knowledge base {base.name!r} already exists")
 
     def knowledge_bases(self, tenant: str) -> list[KnowledgeBase]:
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             rows = db.execute(
                 f"SELECT {BASE_COLUMNS} FROM knowledge_bases WHERE tenant = ? ORDER BY name",
                 (tenant,),
@@ -55,13 +44,13 @@ class SqliteRecords:
         return [base_of(row) for row in rows]
 
     def tenants(self) -> list[str]:
-        with self._transaction() as db:
-            rows = db.execute("SELECT DISTINCT tenant FROM knowledge_bases ORDER BY tenant")
-            return [tenant for (tenant,) in rows]
+        with self._database.transaction() as db:
+            rows = db.execute("SELECT DISTINCT tenant FROM knowledge_bases").fetchall()
+        return sorted(tenant for (tenant,) in rows)
 
     def describe(self, tenant: str, name: str, description: str, examples: Sequence[str]) -> None:
         self.changes(tenant, name)
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             db.execute(
                 "UPDATE knowledge_bases SET description = ?, examples = ? "
                 "WHERE tenant = ? AND name = ?",
@@ -70,7 +59,7 @@ class SqliteRecords:
 
     def set_base_acl(self, tenant: str, name: str, acl: Sequence[str]) -> None:
         self.changes(tenant, name)
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             db.execute(
                 "UPDATE knowledge_bases SET acl = ? WHERE tenant = ? AND name = ?",
                 (json.dumps(list(acl)), tenant, name),
@@ -80,7 +69,7 @@ class SqliteRecords:
     def set_document_acl(
         self, tenant: str, knowledge_base: str, document_id: str, acl: Sequence[str]
     ) -> None:
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             db.execute(
                 "UPDATE documents SET acl = ? "
                 "WHERE tenant = ? AND knowledge_base = ? AND document_id = ?",
@@ -90,7 +79,7 @@ class SqliteRecords:
 
     def set_encoders(self, tenant: str, name: str, embedder: str, sparse: str) -> None:
         self.changes(tenant, name)
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             db.execute(
                 "UPDATE knowledge_bases SET embedder = ?, sparse = ? WHERE tenant = ? AND name = ?",
                 (embedder, sparse, tenant, name),
@@ -98,7 +87,7 @@ class SqliteRecords:
             self._changed(db, tenant, name)
 
     def delete_knowledge_base(self, tenant: str, name: str) -> None:
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             deleted = db.execute(
                 "DELETE FROM knowledge_bases WHERE tenant = ? AND name = ?", (tenant, name)
             )
@@ -113,7 +102,7 @@ class SqliteRecords:
             )
 
     def forget_knowledge_base(self, tenant: str, name: str) -> None:
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             db.execute(
                 "DELETE FROM revisions WHERE tenant = ? AND knowledge_base = ? AND state = 'dead'",
                 (tenant, name),
@@ -121,7 +110,7 @@ class SqliteRecords:
 
     def original(self, tenant: str, knowledge_base: str, document: DocumentRecord) -> str | None:
         self.changes(tenant, knowledge_base)
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             row = db.execute(
                 "SELECT document_id FROM documents WHERE tenant = ? AND knowledge_base = ? "
                 "AND content_sha256 = ? AND document_id <> ? AND duplicate_of IS NULL",
@@ -129,47 +118,55 @@ class SqliteRecords:
             ).fetchone()
         return str(row[0]) if row else None
 
+    def take(self, tenant: str, knowledge_base: str) -> bool:
+        return self._database.take(f"crag: write {tenant} {knowledge_base}")
+
+    def let_go(self, tenant: str, knowledge_base: str) -> None:
+        self._database.let_go(f"crag: write {tenant} {knowledge_base}")
+
     def begin_revision(self, tenant: str, knowledge_base: str, document: DocumentRecord) -> None:
         place = (tenant, knowledge_base, document.document_id, document.revision)
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             db.execute(
                 "INSERT INTO revisions VALUES (?, ?, ?, ?, 'writing') "
-                "ON CONFLICT DO UPDATE SET state = 'writing' WHERE state <> 'live'",
+                "ON CONFLICT (tenant, knowledge_base, document_id, revision) "
+                "DO UPDATE SET state = 'writing' WHERE revisions.state <> 'live'",
                 place,
             )
 
     def make_live(
         self, tenant: str, knowledge_base: str, document: DocumentRecord, text: str
     ) -> str | None:
-        with self._transaction() as db:
+        with self._database.transaction() as db:
+            made = db.execute(
+                "UPDATE revisions SET state = 'live' WHERE tenant = ? AND knowledge_base = ? "
+                "AND document_id = ? AND revision = ? AND state <> 'dead'",
+                (tenant, knowledge_base, document.document_id, document.revision),
+            )
+            if not made.rowcount:
+                raise DependencyError(
+                    f"another process took over the writing to {knowledge_base!r} before "
+                    f"{document.source!r} was done; ingest it again"
+                )
             old = db.execute(
                 "SELECT revision FROM documents "
                 "WHERE tenant = ? AND knowledge_base = ? AND document_id = ?",
                 (tenant, knowledge_base, document.document_id),
             ).fetchone()
-            replaced = old[0] if old and old[0] != document.revision else None
+            replaced = str(old[0]) if old and old[0] != document.revision else None
             if replaced is not None:
                 db.execute(
                     "UPDATE revisions SET state = 'dead' WHERE tenant = ? AND knowledge_base = ? "
                     "AND document_id = ? AND revision = ?",
                     (tenant, knowledge_base, document.document_id, replaced),
                 )
-            db.execute(
-                "INSERT OR REPLACE INTO revisions VALUES (?, ?, ?, ?, 'live')",
-                (tenant, knowledge_base, document.document_id, document.revision),
-            )
-            db.execute(
-                "INSERT OR REPLACE INTO documents "
-                f"(tenant, knowledge_base, {DOCUMENT_COLUMNS}, text) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (tenant, knowledge_base, *document_row(document), text),
-            )
+            db.execute(PUT_DOCUMENT, (tenant, knowledge_base, *document_row(document), text))
             self._changed(db, tenant, knowledge_base)
         return replaced
 
     def delete_document(self, tenant: str, knowledge_base: str, document_id: str) -> bool:
         place = (tenant, knowledge_base, document_id)
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             deleted = db.execute(
                 "DELETE FROM documents WHERE tenant = ? AND knowledge_base = ? AND document_id = ?",
                 place,
@@ -183,16 +180,29 @@ class SqliteRecords:
         return bool(deleted.rowcount)
 
     def unfinished(self) -> list[tuple[str, str, str, str]]:
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             return db.execute(
                 "SELECT tenant, knowledge_base, document_id, revision FROM revisions "
                 "WHERE state <> 'live'"
             ).fetchall()
 
+    def abandoned(self, tenant: str, knowledge_base: str) -> list[tuple[str, str]]:
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE revisions SET state = 'dead' "
+                "WHERE tenant = ? AND knowledge_base = ? AND state = 'writing'",
+                (tenant, knowledge_base),
+            )
+            return db.execute(
+                "SELECT document_id, revision FROM revisions "
+                "WHERE tenant = ? AND knowledge_base = ? AND state = 'dead'",
+                (tenant, knowledge_base),
+            ).fetchall()
+
     def forget_revision(
         self, tenant: str, knowledge_base: str, document_id: str, revision: str
     ) -> None:
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             db.execute(
                 "DELETE FROM revisions WHERE tenant = ? AND knowledge_base = ? "
                 "AND document_id = ? AND revision = ? AND state <> 'live'",
@@ -200,7 +210,7 @@ class SqliteRecords:
             )
 
     def documents(self, tenant: str, knowledge_base: str) -> list[DocumentRecord]:
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             rows = db.execute(
                 f"SELECT {DOCUMENT_COLUMNS} FROM documents "
                 "WHERE tenant = ? AND knowledge_base = ? ORDER BY source",
@@ -209,7 +219,7 @@ class SqliteRecords:
         return [document_of(row) for row in rows]
 
     def text(self, tenant: str, knowledge_base: str, document_id: str, revision: str) -> str | None:
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             row = db.execute(
                 "SELECT text FROM documents WHERE tenant = ? AND knowledge_base = ? "
                 "AND document_id = ? AND revision = ?",
@@ -218,7 +228,7 @@ class SqliteRecords:
         return str(row[0]) if row else None
 
     def changes(self, tenant: str, knowledge_base: str) -> int:
-        with self._transaction() as db:
+        with self._database.transaction() as db:
             row = db.execute(
                 "SELECT changes FROM knowledge_bases WHERE tenant = ? AND name = ?",
                 (tenant, knowledge_base),
@@ -228,20 +238,9 @@ class SqliteRecords:
         return int(row[0])
 
     def close(self) -> None:
-        with self._lock:
-            self._db.close()
+        self._database.close()
 
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            try:
-                with self._db:
-                    self._db.execute("BEGIN")
-                    yield self._db
-            except sqlite3.Error as error:
-                raise DependencyError(f"the document records failed: {error}") from error
-
-    def _changed(self, db: sqlite3.Connection, tenant: str, knowledge_base: str) -> None:
+    def _changed(self, db: Transaction, tenant: str, knowledge_base: str) -> None:
         db.execute(
             "UPDATE knowledge_bases SET changes = changes + 1 WHERE tenant = ? AND name = ?",
             (tenant, knowledge_base),

@@ -1,26 +1,17 @@
-"""Token vectors in one SQLite file beside the index, read by memory map."""
+"""Token vectors in a database: a file beside the index, read by memory map, or PostgreSQL."""
 
 import asyncio
-import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from dataclasses import replace
 from typing import TypeVar
 
-from ingest.data_folder import check_space
-from ingest.errors import ConfigurationError, DependencyError
+from ingest.database import Database, Tables
+from ingest.errors import DependencyError
 from ingest.passage_vectors import PassageVectors
 from ingest.ports import StoredChunk
 
 T = TypeVar("T")
-
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS token_vectors (
-  chunk_id TEXT PRIMARY KEY, embedder TEXT, tenant TEXT, knowledge_base TEXT, document_id TEXT,
-  revision TEXT, vectors BLOB);
-CREATE INDEX IF NOT EXISTS token_vectors_by_revision
-  ON token_vectors (tenant, knowledge_base, document_id, revision, embedder);
-"""
 
 PAGE_BYTES = 8192
 """A passage takes about 60 KB: larger pages leave more of the last one empty."""
@@ -28,31 +19,41 @@ PAGE_BYTES = 8192
 MAPPED_BYTES = 2**31 - 65536
 """As much as SQLite maps at most; what lies beyond is read from the file."""
 
+VECTORS = Tables(
+    "the token vectors",
+    "token_vectors.sqlite",
+    """
+CREATE TABLE IF NOT EXISTS token_vectors (
+  chunk_id TEXT PRIMARY KEY, embedder TEXT, tenant TEXT, knowledge_base TEXT, document_id TEXT,
+  revision TEXT, vectors BLOB);
+CREATE INDEX IF NOT EXISTS token_vectors_by_revision
+  ON token_vectors (tenant, knowledge_base, document_id, revision, embedder);
+""",
+    pragmas=(
+        f"page_size = {PAGE_BYTES}",
+        "auto_vacuum = INCREMENTAL",
+        "journal_mode = WAL",
+        "synchronous = FULL",
+    ),
+    hint="without that file they are computed anew",
+)
+READ_VECTORS = replace(VECTORS, pragmas=(f"mmap_size = {MAPPED_BYTES}",))
+
 READ = 500
 """Passages read by one statement: it takes 32,766 values at most."""
 
 
-class SqlitePassageVectors:
-    """A PassageVectorStore in a file: each call one transaction, so that a crash leaves all of it
-    or nothing. Reads have a connection of their own and do not wait for writes."""
+class SqlPassageVectors:
+    """A PassageVectorStore: each call one transaction, so that a crash leaves all of it or nothing.
+    Reads have a connection of their own and do not wait for writes."""
 
-    def __init__(self, path: Path, *, embedder: str, keeps: bool = True) -> None:
+    def __init__(
+        self, writes: Database, reads: Database, *, embedder: str, keeps: bool = True
+    ) -> None:
         self.keeps = keeps
-        self._folder = path.parent
         self._embedder = embedder
-        try:
-            self._writer = _connect(path)
-            self._writer.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-            self._writer.execute("PRAGMA auto_vacuum = INCREMENTAL")
-            self._writer.execute("PRAGMA journal_mode = WAL")
-            self._writer.execute("PRAGMA synchronous = FULL")
-            self._writer.executescript(SCHEMA)
-            self._reader = _connect(path)
-            self._reader.execute(f"PRAGMA mmap_size = {MAPPED_BYTES}")
-        except sqlite3.Error as error:
-            raise ConfigurationError(
-                f"the token vectors {path}: {error}; without that file they are computed anew"
-            ) from error
+        self._writer = writes
+        self._reader = reads
         self._writes = ThreadPoolExecutor(1, thread_name_prefix="vectors-write")
         self._reads = ThreadPoolExecutor(1, thread_name_prefix="vectors-read")
 
@@ -64,15 +65,7 @@ class SqlitePassageVectors:
         return await _in(self._reads, lambda: self._get(chunk_ids))
 
     async def count(self, tenant: str, knowledge_base: str) -> int:
-        found = await _in(
-            self._reads,
-            lambda: self._reader.execute(
-                "SELECT count(*) FROM token_vectors "
-                "WHERE tenant = ? AND knowledge_base = ? AND embedder = ?",
-                (tenant, knowledge_base, self._embedder),
-            ).fetchone(),
-        )
-        return int(found[0])
+        return await _in(self._reads, lambda: self._count(tenant, knowledge_base))
 
     async def delete_revision(
         self, tenant: str, knowledge_base: str, document_id: str, revision: str
@@ -92,10 +85,12 @@ class SqlitePassageVectors:
         self._writer.close()
 
     def _put(self, chunks: Sequence[StoredChunk], vectors: Sequence[PassageVectors]) -> None:
-        check_space(self._folder)
-        with self._writer:
-            self._writer.executemany(
-                "INSERT OR REPLACE INTO token_vectors VALUES (?, ?, ?, ?, ?, ?, ?)",
+        self._writer.check_space()
+        with self._writer.transaction() as db:
+            db.executemany(
+                "INSERT INTO token_vectors VALUES (?, ?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT (chunk_id) DO UPDATE SET embedder = excluded.embedder, "
+                "vectors = excluded.vectors",
                 (
                     (
                         stored.chunk.chunk_id,
@@ -114,27 +109,32 @@ class SqlitePassageVectors:
         found: dict[str, PassageVectors] = {}
         for start in range(0, len(chunk_ids), READ):
             named = chunk_ids[start : start + READ]
-            rows = self._reader.execute(
-                "SELECT chunk_id, vectors FROM token_vectors "
-                f"WHERE chunk_id IN ({', '.join('?' * len(named))}) AND embedder = ?",
-                (*named, self._embedder),
-            )
+            with self._reader.transaction() as db:
+                rows = db.execute(
+                    "SELECT chunk_id, vectors FROM token_vectors "
+                    f"WHERE chunk_id IN ({', '.join('?' * len(named))}) AND embedder = ?",
+                    (*named, self._embedder),
+                ).fetchall()
             found |= {key: PassageVectors.from_bytes(stored) for key, stored in rows}
         return found
 
+    def _count(self, tenant: str, knowledge_base: str) -> int:
+        with self._reader.transaction() as db:
+            found = db.execute(
+                "SELECT count(*) FROM token_vectors "
+                "WHERE tenant = ? AND knowledge_base = ? AND embedder = ?",
+                (tenant, knowledge_base, self._embedder),
+            ).fetchone()
+        return int(found[0])
+
     def _delete(self, where: str, values: tuple[str, ...]) -> None:
-        with self._writer:
-            self._writer.execute(f"DELETE FROM token_vectors WHERE {where}", values)
-        # Gives the room back to the disk; each row of the answer is a page that was freed.
-        self._writer.execute("PRAGMA incremental_vacuum").fetchall()
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(path, check_same_thread=False)
+        with self._writer.transaction() as db:
+            db.execute(f"DELETE FROM token_vectors WHERE {where}", values)
+        self._writer.reclaim()
 
 
 async def _in(pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
     try:
         return await asyncio.get_running_loop().run_in_executor(pool, work)
-    except (sqlite3.Error, ValueError) as error:
+    except ValueError as error:
         raise DependencyError(f"the token vectors: {error}") from error
