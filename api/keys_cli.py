@@ -20,6 +20,9 @@ Limits = Annotated[
 ]
 KeyId = Annotated[str, typer.Argument(help="As `crag keys list` shows it.")]
 
+COLUMNS = ("KEY", "STATE", "SCOPES", "TENANT", "USER", "GROUPS", "UNTIL", "NAME")
+"""Of `crag keys list`."""
+
 keys = typer.Typer(help="API keys: who may ask, ingest and administer, each of one tenant.")
 
 
@@ -64,20 +67,17 @@ def list_keys(
     as_json: Json = False,
 ) -> None:
     """List keys with their state; never their secrets."""
-    from ingest.terminal import say, say_json
+    from ingest.terminal import say, say_json, table
 
     with _store(context) as store:
         found = [_shown(key) for key in store.listed(tenant)]
     if as_json:
         say_json({"keys": found})
         return
-    for key in found:
-        who = " ".join([key["tenant"], *([key["user"]] if key["user"] else []), *key["groups"]])
-        until = f" until {key['expires_at']}" if key["expires_at"] else ""
-        scopes = ",".join(key["scopes"])
-        say(f"{key['prefix']}  {key['state']:8} {scopes:17} {who}{until}  {key['name']}".rstrip())
     if not found:
         say("no keys; make one: crag keys create --tenant NAME --scope ask", sys.stderr)
+        return
+    say("\n".join(table(COLUMNS, [_columns(key) for key in found])))
 
 
 @keys.command("rotate")
@@ -181,6 +181,13 @@ def _shown(key: "Key") -> dict[str, Any]:
 
     prefix = f"crag_{key.key_id}"
     return {"prefix": prefix, "state": key.state(datetime.now(UTC)), **asdict(key)}
+
+
+def _columns(key: dict[str, Any]) -> list[str]:
+    """Nothing is left empty: a script that splits lines by spaces finds each where its title is."""
+    shown = [key["prefix"], key["state"], ",".join(key["scopes"]), key["tenant"], key["user"]]
+    shown += [",".join(key["groups"]), key["expires_at"], key["name"]]
+    return [column or "-" for column in shown]
 
 
 def _limits(given: list[str] | None) -> dict[str, int]:

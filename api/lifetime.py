@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
@@ -120,13 +121,17 @@ class Lifetime:
 
     async def _live(self) -> None:
         """One task opens and closes: an async context manager belongs to the task it began in."""
+        began = time.monotonic()
         try:
             async with AsyncExitStack() as held:
+                log.info("opening the data folder %s", self._settings.data_dir)
                 service = await self._open(held)
                 self._opened(service)
+                log.info("loading the models; %s embeds", service.corpus.embedder.fingerprint)
                 await service.load()
                 await service.corpus.embedder.encode(["warm up"])
                 self._service = service
+                log.info("ready after %.1f s", time.monotonic() - began)
                 self._ready(service)
                 async with swept("audit rows", self._settings.audit.ttl_days, self.trail.sweep):
                     await self._ending.wait()

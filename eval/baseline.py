@@ -9,7 +9,7 @@ from pydantic import ConfigDict, FiniteFloat, ValidationError, model_validator
 
 from eval.metrics import Row
 from eval.policy import COSTS
-from eval.results import Origin, Results, Rows
+from eval.results import GoldenFile, Origin, Results, Rows
 from ingest.errors import ConfigurationError
 
 
@@ -74,6 +74,17 @@ def read_baseline(file: Path) -> Baseline:
     raise ConfigurationError(f"baseline {file}: {said}")
 
 
+def of_another_set(baseline: Baseline, results: Results) -> str:
+    """Why the run is of other questions than the baseline's; empty where it is of the same set,
+    whose questions and labels may have been edited since."""
+    was, now = baseline.golden, results.origin.golden
+    if (was.file, was.split) != (now.file, now.split):
+        return f"{_named(was)}, and this run is {_named(now)}"
+    if not results.questions.keys() & set(baseline.ids):
+        return f"{_named(was)}, and this run has none of its questions"
+    return ""
+
+
 def as_text(baseline: Baseline) -> str:
     """The file's content: a metric a line, so that a change of it shows which metrics moved."""
     content = baseline.model_dump()
@@ -87,6 +98,10 @@ def as_text(baseline: Baseline) -> str:
     ]
     lines.append('  "values": {\n' + ",\n".join(sections) + "\n  }")
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _named(golden: GoldenFile) -> str:
+    return f"of {golden.file}" + (f", split {golden.split}" if golden.split else "")
 
 
 def _column(values: list[float | None]) -> str:

@@ -109,14 +109,23 @@ def gate(
     raise typer.Exit(verdict.exit_code)
 
 
-def accept(run: Run, baseline: Baseline, as_json: Json = False) -> None:
+def accept(
+    run: Run,
+    baseline: Baseline,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a baseline of another golden set.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Make this run the baseline, and show what that changes.
 
-    Exits 4 for an incomplete run, 3 for one that stopped on stale labels; the file stays as it was.
+    Exits 4 for an incomplete run, 3 for one that stopped on stale labels, 2 for a baseline of
+    another golden set without --force; the file stays as it was.
     """
-    from eval.baseline import as_text, from_results, read_baseline
+    from eval.baseline import as_text, from_results, of_another_set, read_baseline
     from eval.compare import compare, lines
     from eval.results import Incomplete, read_results
+    from ingest.errors import ConfigurationError
 
     results = read_results(run)
     problems = results.problems()
@@ -124,12 +133,18 @@ def accept(run: Run, baseline: Baseline, as_json: Json = False) -> None:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise Incomplete(f"not accepted, the run is incomplete: {problems[0]}{more}")
     before = read_baseline(baseline) if baseline.exists() else None
-    _write(baseline, as_text(from_results(results)))
     compared = compare(before.rows, results, origin=before) if before else None
-    report = {"baseline": str(baseline), "n": len(results.questions), "compared": compared}
-    said = [f"accepted {run} as {baseline}: {len(results.questions)} questions"]
+    other = of_another_set(before, results) if before else ""
+    accepted = force or not other
+    if accepted:
+        _write(baseline, as_text(from_results(results)))
+    report = {"baseline": str(baseline), "accepted": accepted, "n": len(results.questions)}
+    done = "accepted" if accepted else "it would change, accepting"
+    said = [f"{done} {run} as {baseline}: {len(results.questions)} questions"]
     said += lines(compared) if compared else ["there was no baseline before"]
-    print(json.dumps(report, indent=2) if as_json else "\n".join(said))
+    print(json.dumps(report | {"compared": compared}, indent=2) if as_json else "\n".join(said))
+    if not accepted:
+        raise ConfigurationError(f"not accepted: {baseline} is {other}; --force replaces it")
 
 
 def compare(

@@ -56,7 +56,7 @@ def ingest(
         raise InvalidRequest(f"{path} has no files: --delete-missing would empty {knowledge_base}")
     say(f"reading {counted(files, 'file')} of {path}", sys.stderr)
     started = time.monotonic()
-    with shown_progress() as on_result:
+    with shown_progress(files) as on_result:
         what = (path, knowledge_base, delete_missing, given, on_result)
         report, created = here_or_through(
             settings.data_dir,

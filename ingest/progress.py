@@ -1,37 +1,105 @@
-"""What ingestion shows on standard error: a bar on a terminal, a line for what went wrong."""
+"""What ingestion shows on standard error: how far it is, and a line for what went wrong."""
 
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
 from ingest.loaders.normalise import printable
 from ingest.pipeline import FileResult, FileState, IngestReport, OnResult
 from ingest.terminal import counted, say
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
 STATES: tuple[FileState, ...] = ("added", "updated", "unchanged", "deleted", "failed")
 
 
+Shown = tuple[Callable[[str], None], Callable[[], None]]
+"""What shows a line, and what is called when it went on."""
+
+EVERY_S = 5.0
+"""Seconds between two lines where there is no terminal, and so no bar."""
+
+
+@dataclass
+class Progress:
+    """How far it is. A deleted document is no file of the folder."""
+
+    files: int
+    done: int = 0
+    passages: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    def count(self, result: FileResult) -> None:
+        if result.state != "deleted":
+            self.done += 1
+        if result.state in ("added", "updated"):
+            self.passages += result.chunks
+
+    def line(self) -> str:
+        seconds = time.monotonic() - self.began
+        done = f"{self.done} of {counted(self.files, 'file')}"
+        return f"{done}, {counted(self.passages, 'passage')} written, {seconds:.0f} s"
+
+
 @contextmanager
-def shown_progress() -> Iterator[OnResult]:
-    """Takes each result as it comes. A failed file and an alias get a line, the others a tick."""
+def shown_progress(files: int) -> Iterator[OnResult]:
+    """Takes each result as it comes. A failed file and an alias get a line; how far it is shows a
+    bar on a terminal, and elsewhere a line every few seconds."""
     names: dict[str, str] = {}
-    if not sys.stderr.isatty():
-        yield lambda result, total: _print(line_of(result, names))
-        return
-    with _bar() as bar:
-        task = bar.add_task("ingesting", total=None)
+    progress = Progress(files)
+    showing = _bar(progress) if sys.stderr.isatty() else _lines(progress)
+    with showing as (show, moved):
 
-        def show(result: FileResult, total: int) -> None:
-            bar.update(task, total=total, advance=result.state != "deleted")
-            line = line_of(result, names)
-            if line:
-                bar.console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+        def on_result(result: FileResult, total: int) -> None:
+            progress.count(result)
+            moved()
+            if line := line_of(result, names):
+                show(line)
 
-        yield show
+        yield on_result
+
+
+@contextmanager
+def _lines(progress: Progress) -> Iterator[Shown]:
+    over = threading.Event()
+
+    def tell() -> None:
+        while not over.wait(EVERY_S):
+            _print(progress.line())
+
+    telling = threading.Thread(target=tell, name="progress")
+    telling.start()
+    try:
+        yield _print, lambda: None
+    finally:
+        over.set()
+        telling.join()
+
+
+@contextmanager
+def _bar(progress: Progress) -> Iterator[Shown]:
+    from rich import progress as parts
+    from rich.console import Console
+
+    columns = (
+        parts.TextColumn("{task.description}"),
+        parts.BarColumn(),
+        parts.MofNCompleteColumn(),
+        parts.TextColumn("files, {task.fields[passages]}"),
+        parts.TimeElapsedColumn(),
+    )
+    with parts.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("ingesting", total=progress.files, passages="0 passages")
+
+        def show(line: str) -> None:
+            bar.console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+
+        def moved() -> None:
+            passages = counted(progress.passages, "passage")
+            bar.update(task, completed=progress.done, passages=passages)
+
+        yield show, moved
 
 
 def line_of(result: FileResult, names: dict[str, str]) -> str:
@@ -59,19 +127,4 @@ def summary_line(report: IngestReport, knowledge_base: str, seconds: float) -> s
 
 
 def _print(line: str) -> None:
-    if line:
-        say(line, sys.stderr)
-
-
-def _bar() -> "Progress":
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
+    say(line, sys.stderr)

@@ -117,6 +117,15 @@ def server(tmp_path_factory: pytest.TempPathFactory, web: FakeTavily) -> Iterato
         server.kill()
 
 
+def test_it_says_what_it_does_until_it_is_ready(server: Server) -> None:
+    said = (server.folder / "serve.err").read_text()
+    steps = [f"opening the data folder {server.folder / 'data'}", "loading the models", "ready aft"]
+    assert [said.count(step) for step in steps] == [1, 1, 1]
+    assert sorted(steps, key=said.index) == steps
+    ready = (server.folder / "serve.out").read_text().splitlines()[0]
+    assert server.url in ready and f"{server.url}/docs" in ready
+
+
 @pytest.mark.parametrize(("path", "status"), [("/livez", "alive"), ("/readyz", "ready")])
 def test_lives_and_is_ready(server: Server, path: str, status: str) -> None:
     response = http("GET", server.url + path)

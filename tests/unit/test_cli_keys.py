@@ -59,6 +59,23 @@ def test_create_list_rotate_revoke(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_json(capsys, "list", "--tenant", "acme") == {"keys": []}
 
 
+def test_the_list_has_a_header_and_each_value_under_its_title(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run_json(capsys, "create", "--user", "bob", "--name", "a \x1b[31mscript")
+    run_json(capsys, "create", "--tenant", "acme", "--scope", "ask", "--scope", "ingest")
+    assert crag.run(["keys", "list"]) == 0
+    titles, first, second = capsys.readouterr().out.splitlines()
+    assert titles.split() == ["KEY", "STATE", "SCOPES", "TENANT", "USER", "GROUPS", "UNTIL", "NAME"]
+    places = [titles.index(title) for title in titles.split()]
+    rows = [[line[at:].split()[0] for at in places] for line in (first, second)]
+    assert sorted(row[1:] for row in rows) == [
+        ["live", "ask", "local", "bob", "-", "-", "a"],
+        ["live", "ask,ingest", "acme", "-", "-", "-", "-"],
+    ]
+    assert "\x1b" not in first + second
+
+
 def test_works_while_a_server_holds_the_folder(
     capsys: pytest.CaptureFixture[str], data_dir: Path
 ) -> None:

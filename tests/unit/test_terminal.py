@@ -43,7 +43,7 @@ def test_the_trace_is_printed_so() -> None:
 
 
 def test_the_names_of_files_are_printed_so(capsys: pytest.CaptureFixture[str]) -> None:
-    with shown_progress() as on_result:
+    with shown_progress(1) as on_result:
         on_result(FileResult(EVIL, "failed", error="It is empty."), 1)
     printed = capsys.readouterr().err
     assert printed.startswith("failed: a ]0;owned")
