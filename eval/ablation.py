@@ -127,6 +127,8 @@ def _variant(kind: str, settings: GraphSettings) -> Variant:
 def _missing(settings: GraphSettings, technique: Technique) -> str:
     if technique.needs == "chat" and settings.chat.model is None:
         return "needs a chat model, CRAG_CHAT__MODEL"
+    if technique.needs == "bases":
+        return "needs several knowledge bases: python -m eval.benchmarks.routing"
     if technique.needs == "web":
         return "what the web says changes from one run to the next"
     return ""

@@ -24,7 +24,7 @@ class Technique:
     off: Overrides
     changes: Literal["search", "run"]
     when: str
-    needs: Literal["", "chat", "web"] = ""
+    needs: Literal["", "chat", "web", "bases"] = ""
 
     @property
     def shipped(self) -> bool:
@@ -40,6 +40,35 @@ def _one(section: str, name: str, on: Any, off: Any) -> tuple[Overrides, Overrid
 
 
 TECHNIQUES = (
+    Technique(
+        "route", *_one("query", "route", True, False), "search",
+        "Several bases on different matters, asked together; on, the one that is surely meant "
+        "comes first, unsure all.", needs="bases",
+    ),
+    Technique(
+        "multi-query", *_one("query", "phrasings", 3, 0), "search",
+        "Questions in other words than the documents'; a chat model words three more, without one "
+        "the keywords are the one other query.",
+    ),
+    Technique(
+        "multi-query-votes", {"query": {"phrasings": 3, "merge": "votes"}},
+        {"query": {"phrasings": 0, "merge": "best"}}, "search",
+        "The same where single wordings lead astray: on, what most of them find comes first.",
+    ),
+    Technique(
+        "step-back", *_one("query", "step_back", True, False), "search",
+        "Questions about one case whose rule is written down in general.", needs="chat",
+    ),
+    Technique(
+        "hyde", *_one("query", "hyde", True, False), "search",
+        "Short questions and long prose; on, the vector of a made-up answer searches, too.",
+        needs="chat",
+    ),
+    Technique(
+        "hops", *_one("query", "hops", 3, 0), "search",
+        "Questions that ask of something by what it is; on, two or three look-ups in a row.",
+        needs="chat",
+    ),
     Technique(
         "dense", *_one("retrieve", "fusion", "blend", "bm25"), "search",
         "Questions in other words than the documents'.",
