@@ -43,9 +43,14 @@ TOLD = "A refund arrives after 5 business days."
 
 
 def use_of(body: Body) -> str:
-    """One of USES, by the schema or else by the instruction."""
+    """One of USES, or what an option asks for, by the schema or else by the instruction."""
     form = (body.get("response_format") or {}).get("json_schema", {}).get("name")
-    by_form = {"Answering": "grade", "Supported": "ground", "Parts": "parts"}
+    by_form = {
+        "Answering": "grade",
+        "Supported": "ground",
+        "Parts": "parts",
+        "Phrasings": "phrasings",
+    }
     if form in by_form:
         return by_form[form]
     system = body["messages"][0]["content"]
@@ -55,6 +60,9 @@ def use_of(body: Body) -> str:
         "You answer questions": "generate",
         "You rewrite the last": "contextualize",
         "You write a search query": "rewrite",
+        "You ask one step more generally": "step_back",
+        "You write two sentences": "made_up",
+        "Some questions take several": "hop",
     }
     return next(use for start, use in starts.items() if system.startswith(start))
 
@@ -67,6 +75,10 @@ def says(**changed: str | Reply | Callable[[Body], str | Reply]) -> Callable[[Bo
         "grade": lambda body: _verdict(body, "answering"),
         "rewrite": "refund duration",
         "generate": f"{TOLD} [1]",
+        "phrasings": json.dumps({"phrasings": ["When is money back?", "refund duration"]}),
+        "step_back": "What are the rules for refunds?",
+        "made_up": "Refunds arrive\nafter a week.",
+        "hop": "DONE",
         "ground": lambda body: _verdict(body, "supported"),
         **changed,
     }
