@@ -8,15 +8,9 @@ python -m eval.benchmarks.ask_latency [--json] [--questions FILE] [--limit 100] 
 
 import argparse
 import asyncio
-import json
-import os
-import socket
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -25,64 +19,12 @@ import httpx
 import numpy as np
 
 from eval.benchmarks.report import Figure, figure, finish
+from eval.benchmarks.served import BASE, questions_from, server
 from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 
-BASE = "handbook"
-FEWEST = 60
 STRAIGHT_S, CORRECTED_S = 0.7, 2.0
 LIVEZ_MS, LIVEZ_EVERY_S = 100.0, 0.02
 CLIENTS, CONCURRENT = 8, 16
-START_S = 120.0
-
-
-def questions_from(file: Path, limit: int) -> list[str]:
-    """Spread over the file. Raises SystemExit for fewer than FEWEST."""
-    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
-    every = list(dict.fromkeys(str(json.loads(line)["question"]) for line in lines))
-    if min(len(every), limit) < FEWEST:
-        raise SystemExit(f"{FEWEST} distinct questions are needed; {file} has {len(every)}")
-    chosen = np.linspace(0, len(every) - 1, min(limit, len(every))).astype(int)
-    return [every[n] for n in chosen]
-
-
-@contextmanager
-def server(folder: Path, documents: Path, calibration: Path | None) -> Iterator[str]:
-    """The address of `crag serve` once it is ready."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    crag = [sys.executable, "-m", "crag"]
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("CRAG_")}
-    # Every question is asked before, to warm up: with the cache its answer would only be read.
-    environment = {**kept, "CRAG_DATA_DIR": str(folder / "data"), "CRAG_CACHE__ENABLED": "false"}
-    if calibration is not None:
-        environment["CRAG_GRADE__CALIBRATION"] = str(calibration.resolve())
-    ingest = [*crag, "ingest", str(documents), "--kb", BASE]
-    subprocess.run(ingest, env=environment, stdout=sys.stderr, check=True)
-    log = (folder / "serve.log").open("w")
-    process = subprocess.Popen(
-        [*crag, "serve", "--port", str(port)], env=environment, stdout=log, stderr=log
-    )
-    try:
-        address = f"http://127.0.0.1:{port}"
-        _wait_until_ready(address, process)
-        yield address
-    finally:
-        process.terminate()
-        process.wait(30)
-        log.close()
-
-
-def _wait_until_ready(address: str, process: "subprocess.Popen[bytes]") -> None:
-    deadline = time.monotonic() + START_S
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            if httpx.get(f"{address}/readyz").status_code == 200:
-                return
-        except httpx.TransportError:
-            pass
-        time.sleep(0.2)
-    raise RuntimeError("the server did not become ready")
 
 
 async def one_by_one(client: httpx.AsyncClient, questions: Sequence[str]) -> list[Figure]:
@@ -202,9 +144,10 @@ def main() -> None:
     given = options.parse_args()
     questions = questions_from(given.questions, given.limit)
     with tempfile.TemporaryDirectory() as folder:
-        started = server(Path(folder), given.documents, given.calibration)
-        with started as address:
-            figures = asyncio.run(measure(address, questions, given.seconds))
+        # Every question is asked before, to warm up: with the cache its answer would only be read.
+        started = server(Path(folder), given.documents, calibration=given.calibration, cache=False)
+        with started as served:
+            figures = asyncio.run(measure(served.address, questions, given.seconds))
     figures += asyncio.run(micro_batching(questions))
     parts = {
         "questions": len(questions),
