@@ -12,6 +12,7 @@ from fastapi.routing import iter_route_contexts
 from pydantic import SecretStr
 
 from api import admission
+from api.adapters import redis_limits
 from api.app import create_app
 from api.dependencies import place_of_search, started_run, streamed_run
 from api.keys import limit, new_key, store_key
@@ -293,6 +294,26 @@ async def test_two_processes_share_places_and_requests(tmp_path: Path, redis: Re
         await slow
         statuses = [(await there.get("/v1/runs")).status_code for _ in range(9)]
     assert statuses[0] == 200 and statuses[-1] == 429
+
+
+async def test_a_run_that_waits_for_its_process_keeps_its_place_in_redis(
+    tmp_path: Path, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redis_limits, "LEASE_S", 1)
+    monkeypatch.setattr(admission, "KEEP_S", 0.2)
+    redis.flush()
+    service, settings = FakeService(), shared(tmp_path, redis, running=2, waiting=0)
+    settings = settings.model_copy(update={"api": settings_on(tmp_path, max_runs=1).api})
+    async with client_of(settings, service) as client:
+        slow = asyncio.create_task(client.post("/v1/ask", json=SLOW))
+        await service.runner.waiting.wait()
+        waits = asyncio.create_task(client.post("/v1/ask", json=ASK))
+        await asyncio.sleep(1.5)
+        async with asyncio.timeout(5):
+            refused = await client.post("/v1/ask", json=ASK)
+        for task in (slow, waits):
+            task.cancel()
+    assert refused.status_code == 429
 
 
 async def test_without_redis_each_process_counts_and_the_answer_says_so(
