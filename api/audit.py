@@ -1,5 +1,6 @@
 """The audit trail: who asked, changed or deleted what, when, and how it ended."""
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -8,8 +9,10 @@ from starlette.requests import Request
 
 from api.request_id import request_id
 from api.settings import Settings
+from ingest.data_folder import DataFolder
+from ingest.database import open_database
+from ingest.errors import DataFolderHeld, DependencyError
 
-FILE = "audit.sqlite"
 SEEN = "crag.audit"
 """Where a request has what is known of it for its row."""
 MAX_TEXT = 2_000
@@ -51,23 +54,20 @@ class AuditLog(Protocol):
 
 
 def open_audit(settings: Settings, *, make: bool = True) -> AuditLog:
-    """In the data folder, which is made if need be; other processes may write to it meanwhile.
+    """In the database that the settings name, else in the data folder, which is made if need be;
+    other processes may write to it meanwhile.
 
     Without `make` it raises DependencyError for a folder that is not one yet: a file in it would
     keep it from becoming one.
     """
-    from contextlib import suppress
+    from api.adapters.sql_audit import AUDIT, SqlAudit
 
-    from api.adapters.sqlite_audit import SqliteAudit
-    from ingest.data_folder import DataFolder
-    from ingest.errors import DataFolderHeld, DependencyError
-
-    if not (settings.data_dir / "format").exists():
+    if settings.database.url is None and not (settings.data_dir / "format").exists():
         if not make:
             raise DependencyError("the data folder is not open yet")
         with suppress(DataFolderHeld):
             DataFolder(settings.data_dir).close()
-    return SqliteAudit(settings.data_dir / FILE)
+    return SqlAudit(open_database(settings.database, settings.data_dir, AUDIT))
 
 
 def note(request: Request, **known: str) -> None:

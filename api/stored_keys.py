@@ -10,13 +10,16 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from api.adapters.key_rows import KEYS
+from api.adapters.sql_keys import SqlKeys
 from api.keys import Key, KeyStore, key_for
 from api.settings import Settings
+from ingest.data_folder import DataFolder
+from ingest.database import open_database
 from ingest.errors import DataFolderHeld, DependencyError
 
 T = TypeVar("T")
 
-FILE = "keys.sqlite"
 THREADS = 4
 
 AWAY_S = 30.0
@@ -27,31 +30,21 @@ log = logging.getLogger("crag.api")
 
 def open_keys(settings: Settings) -> KeyStore:
     """In the database that the settings name, else in the data folder, which is made if need be."""
-    if settings.database.url is not None:
-        return _on_postgres(settings)
-    from api.adapters.sqlite_keys import SqliteKeys
-    from ingest.data_folder import DataFolder
-
-    with suppress(DataFolderHeld):  # by a server, which only reads keys
-        DataFolder(settings.data_dir).close()
-    return SqliteKeys(settings.data_dir / FILE)
+    if settings.database.url is None:
+        with suppress(DataFolderHeld):  # by a server, which only reads keys
+            DataFolder(settings.data_dir).close()
+    return _opened(settings)
 
 
 def _found(settings: Settings) -> KeyStore | None:
     """As `open_keys`, but makes nothing: none where no key was ever made."""
-    if settings.database.url is not None:
-        return _on_postgres(settings)
-    from api.adapters.sqlite_keys import SqliteKeys
-
-    path = settings.data_dir / FILE
-    return SqliteKeys(path) if path.exists() else None
+    if settings.database.url is None and not (settings.data_dir / KEYS.file).exists():
+        return None
+    return _opened(settings)
 
 
-def _on_postgres(settings: Settings) -> KeyStore:
-    from api.adapters.postgres_keys import PostgresKeys
-
-    url = settings.database.url
-    return PostgresKeys(url.get_secret_value() if url else "")
+def _opened(settings: Settings) -> KeyStore:
+    return SqlKeys(open_database(settings.database, settings.data_dir, KEYS))
 
 
 def any_stored(settings: Settings) -> bool:

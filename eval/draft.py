@@ -13,7 +13,7 @@ from eval.golden import GoldenQuestion
 from eval.labels import plain
 from eval.relevance import read_document, relevant_chunks
 from graph.adapters.chat_model import ChatModel
-from graph.run_log import RunLog
+from graph.run_log import open_runs
 from graph.settings import ChatSettings, GraphSettings
 from ingest.compose import open_index
 from ingest.errors import ConfigurationError
@@ -47,7 +47,7 @@ async def draft(
     async with open_index(settings) as corpus:
         await corpus.index.documents(LOCAL, base)
         if feedback:
-            runs = RunLog(corpus.folder.path / "runs.sqlite")
+            runs = open_runs(settings, corpus.folder.path)
             try:
                 drafted = Drafted(from_runs(await runs.bad(LOCAL, base), base, limit))
             finally:

@@ -7,7 +7,7 @@ from typing import Any
 
 from graph.builder import Graph, build
 from graph.retention import swept
-from graph.run_log import RunLog
+from graph.run_log import RunLog, open_runs
 from graph.runner import Runner
 from graph.services import Loading, Services
 from graph.settings import GraphSettings
@@ -61,7 +61,7 @@ async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
         ):
             services, calibration = compose_services(settings, corpus)
             graph = build(services, threads.checkpointer)
-            runs = RunLog(corpus.folder.path / "runs.sqlite", mask=settings.privacy.mask)
+            runs = open_runs(settings, corpus.folder.path)
             runner = Runner(
                 graph=graph,
                 index=corpus.index,

@@ -34,7 +34,7 @@ from ingest.scope import Scope
 from ingest.settings import SplitSettings
 from ingest.writer import Writer
 from nodes.state import Outcome, Reason
-from tests.fakes import NoVectors
+from tests.fakes import NoVectors, a_run_log
 
 ENTRY = {
     "seq": 1,
@@ -172,7 +172,7 @@ class FakeService:
     async def _open(self, settings: Settings) -> AsyncIterator[Service]:
         folder = DataFolder(settings.data_dir)
         corpus = small_corpus(folder, FakeEmbedder(loading_s=self.loading_s))
-        runs = RunLog(":memory:")
+        runs = a_run_log()
         self.runner = FakeRunner(runs)
         services = cast(Services, _Ports(FakeReranker()))
         try:

@@ -6,10 +6,13 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from graph.run_log import RUNS, RunLog
+from ingest.adapters.sqlite_database import MEMORY, SqliteDatabase
 from ingest.batching import MicroBatcher
 from ingest.documents import Candidate, Chunk, quote_sha256
 from ingest.filters import Filters
@@ -75,6 +78,11 @@ def _hashed(text: str) -> Encoded:
     mean = tokens.mean(axis=0) if len(matches) else word_vector("")
     offsets = np.asarray([match.span() for match in matches], dtype=np.int32).reshape(-1, 2)
     return Encoded(mean / max(float(np.linalg.norm(mean)), 1e-12), tokens, offsets)
+
+
+def a_run_log(path: Path | str = MEMORY, *, mask: bool = True) -> RunLog:
+    """In a file, or in memory alone."""
+    return RunLog(SqliteDatabase(path, RUNS), mask=mask)
 
 
 class Killed(BaseException):

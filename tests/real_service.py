@@ -12,12 +12,11 @@ from graph.adapters.checkpoints import plain_serializer
 from graph.adapters.graded_bases import GradedBases
 from graph.builder import build
 from graph.compose import Service
-from graph.run_log import RunLog
 from graph.runner import Runner
 from ingest.ports import ChunkStore
 from nodes.ports import GradedPassages
 from tests.corpus import open_corpus
-from tests.fakes import FakeGrader, HashingEmbedder, a_grade
+from tests.fakes import FakeGrader, HashingEmbedder, a_grade, a_run_log
 from tests.runs import ports
 
 
@@ -48,7 +47,7 @@ class RealService:
                 router=BaseRouter(embedder, opened.index, opened.bases),
             )
             graph = build(services, saver)
-            runs = RunLog(":memory:")
+            runs = a_run_log()
             runner = Runner(
                 graph=graph,
                 index=opened.index,

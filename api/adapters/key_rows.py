@@ -6,19 +6,23 @@ from dataclasses import fields
 from typing import Any
 
 from api.keys import Key
+from ingest.database import Tables
 
 NAMES = [field.name for field in fields(Key)]
 JSON = ("groups", "scopes", "limits")
 COLUMNS = ", ".join(f'"{name}"' for name in NAMES)
 """Quoted: `user` is a word of SQL."""
-SCHEMA = (
+INTO = f"INSERT INTO api_keys ({COLUMNS}, digest) VALUES ({', '.join('?' * (len(NAMES) + 1))})"
+
+KEYS = Tables(
+    "the API keys",
+    "keys.sqlite",
     "CREATE TABLE IF NOT EXISTS api_keys (key_id TEXT PRIMARY KEY, "
     + ", ".join(f'"{name}" TEXT' for name in NAMES[1:])
-    + ", digest TEXT NOT NULL)"
+    + ", digest TEXT NOT NULL)",
+    added=(("api_keys", "\"limits\" TEXT NOT NULL DEFAULT '{}'"),),
+    pragmas=("synchronous = FULL",),
 )
-ADDED = "ALTER TABLE api_keys ADD COLUMN {new}\"limits\" TEXT NOT NULL DEFAULT '{{}}'"
-"""What a table of earlier versions lacks; `new` says that one which has it may stay."""
-INTO = f"INSERT INTO api_keys ({COLUMNS}, digest) VALUES"
 
 
 def row_of(key: Key) -> list[Any]:

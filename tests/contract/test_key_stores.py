@@ -5,15 +5,17 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import psycopg
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.adapters.postgres_keys import PostgresKeys
-from api.adapters.sqlite_keys import SqliteKeys
+from api.adapters.key_rows import KEYS
+from api.adapters.sql_keys import SqlKeys
 from api.keys import Key, KeyStore, key_for, new_key, revoke, rotate, store_key
+from ingest.adapters.postgres_database import PostgresDatabase
+from ingest.database import open_database
 from ingest.errors import DependencyError, InvalidRequest, NotFound
+from ingest.settings import DatabaseSettings
 
 WRITTEN = "crag_0123456789ab_{}"
 DAY = timedelta(days=1)
@@ -24,14 +26,12 @@ Open = Callable[[], KeyStore]
 def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
     """Opens the same keys again and again, as several processes do."""
     opened: list[KeyStore] = []
+    database = DatabaseSettings()
     if request.param == "postgres":
-        url = request.getfixturevalue("postgres_server").url
-        with psycopg.connect(url) as db:
-            db.execute("DROP TABLE IF EXISTS api_keys")
+        database = DatabaseSettings(url=request.getfixturevalue("postgres_server").new_database())
 
     def open_() -> KeyStore:
-        postgres = request.param == "postgres"
-        opened.append(PostgresKeys(url) if postgres else SqliteKeys(tmp_path / "keys.sqlite"))
+        opened.append(SqlKeys(open_database(database, tmp_path, KEYS)))
         return opened[-1]
 
     yield open_
@@ -192,7 +192,7 @@ def test_a_name_that_could_be_read_as_another_is_refused(bad: dict[str, object])
 
 
 def test_a_file_that_was_taken_away_fails_closed(tmp_path: Path) -> None:
-    store = SqliteKeys(tmp_path / "keys.sqlite")
+    store = SqlKeys(open_database(DatabaseSettings(), tmp_path, KEYS))
     _, told = made(store)
     store.close()
     with pytest.raises(DependencyError):
@@ -200,22 +200,22 @@ def test_a_file_that_was_taken_away_fails_closed(tmp_path: Path) -> None:
 
 
 def test_a_database_that_is_away_fails_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("api.adapters.postgres_keys.TIMEOUT_S", 1)
-    store = PostgresKeys("postgresql:///none?host=/nowhere")
+    monkeypatch.setattr("ingest.adapters.postgres_database.TIMEOUT_S", 1)
+    store = SqlKeys(PostgresDatabase("postgresql:///none?host=/nowhere", KEYS))
     with pytest.raises(DependencyError):
         key_for(store, f"crag_{'0' * 12}_{'A' * 43}")
     store.close()
 
 
 def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
-    SqliteKeys(tmp_path / "keys.sqlite").close()
-    assert (tmp_path / "keys.sqlite").stat().st_mode & 0o077 == 0
+    open_database(DatabaseSettings(), tmp_path, KEYS).close()
+    assert (tmp_path / KEYS.file).stat().st_mode & 0o077 == 0
 
 
 def test_keys_of_a_version_without_limits_go_on(open_store: Open) -> None:
     key, told = made(open_store())
     store = open_store()
-    with store._transaction() as db:  # type: ignore[attr-defined]
+    with store._database.transaction() as db:  # type: ignore[attr-defined]
         db.execute('ALTER TABLE api_keys DROP COLUMN "limits"')
     assert key_for(open_store(), told) == key
     other, other_told = made(open_store())

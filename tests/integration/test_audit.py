@@ -18,12 +18,12 @@ from api.audit import AuditRow, audit_row, open_audit
 from api.keys import new_key, store_key
 from api.settings import AuditSettings, LimitSettings, Settings
 from api.stored_keys import open_keys
-from graph.run_log import RunLog
 from ingest.data_folder import DataFolder
 from ingest.errors import DependencyError, NotFound
 from ingest.scope import LOCAL
 from tests.api_clients import client_of, settings_on
 from tests.api_fakes import FakeService, an_answer
+from tests.fakes import a_run_log
 
 SECRET = "Who earns sk-proj-abcdefghijklmnop1234 in hr?"
 ASK = {"question": SECRET, "knowledge_base": "handbook"}
@@ -214,10 +214,11 @@ def test_rows_end_with_their_time(tmp_path: Path) -> None:
 
 async def test_runs_end_with_their_time_and_leave_no_word_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
-    log = RunLog(path)
+    log = a_run_log(path)
     await log.add(LOCAL, "kb", an_answer("old", "canary-zebrafink"))
     assert await log.sweep(1) == 0
-    log._db.execute("UPDATE runs SET created_at = '2020-01-01T00:00:00.000+00:00'")
+    with log._database.transaction() as db:
+        db.execute("UPDATE runs SET created_at = '2020-01-01T00:00:00.000+00:00'")
     await log.add(LOCAL, "kb", an_answer("new", "another"))
     assert await log.sweep(1) == 1
     with pytest.raises(NotFound):

@@ -21,7 +21,6 @@ from api.settings import Settings
 from graph.adapters.checkpoints import plain_serializer
 from graph.builder import build
 from graph.compose import Service
-from graph.run_log import RunLog
 from graph.runner import Runner
 from ingest.data_folder import DataFolder
 from ingest.pipeline import ingest_upload
@@ -32,7 +31,7 @@ from tests.api_clients import served, settings_on
 from tests.api_fakes import FakeEmbedder, FakeService, small_corpus
 from tests.chat_runs import REFUNDS, chat_ports, two_passages, use_of
 from tests.fake_chat import FakeChat, Fault
-from tests.fakes import FakeGrader, a_grade
+from tests.fakes import FakeGrader, a_grade, a_run_log
 
 pytestmark = pytest.mark.timeout(60)
 BASE = "kb"
@@ -63,7 +62,7 @@ class ChatService:
         scorer = FakeGrader(lambda found: GradedPassages([a_grade("ambiguous") for _ in found]))
         inner = replace(two_passages(grader=scorer), index=corpus.index)
         services = chat_ports(self._chat, inner=inner)
-        runs = RunLog(":memory:")
+        runs = a_run_log()
         graph = build(services, InMemorySaver(serde=plain_serializer()))
         runner = Runner(
             graph=graph,

@@ -10,7 +10,6 @@ from graph.adapters.grading import CalibratedGrader
 from graph.adapters.token_vectors import TokenVectors
 from graph.answer import answer_from
 from graph.answer_view import answer_lines
-from graph.run_log import RunLog
 from graph.trace_view import lines_of
 from ingest.documents import Candidate
 from ingest.scope import LOCAL
@@ -18,7 +17,7 @@ from nodes.citations import cite
 from nodes.context import Context
 from nodes.findings import Sentence, Support
 from nodes.ports import Draft
-from tests.fakes import FakeGrader, FakeIndex, HashingEmbedder, a_chunk
+from tests.fakes import FakeGrader, FakeIndex, HashingEmbedder, a_chunk, a_run_log
 from tests.runs import ports, run
 
 COVERAGE = AnswerModel(
@@ -38,7 +37,7 @@ async def test_the_trace_and_the_log_are_masked_and_the_answer_is_not() -> None:
     assert answer.answer == f"The code was sent to {ADDRESS}. [1]"
     assert ADDRESS not in str(answer.trace) and "[e-mail]" in str(answer.trace)
     for mask in (True, False):
-        log = RunLog(":memory:", mask=mask)
+        log = a_run_log(mask=mask)
         await log.add(LOCAL, "kb", answer)
         kept = str([await log.get(LOCAL, "r1"), await log.recent(LOCAL)])
         assert (ADDRESS in kept) is not mask

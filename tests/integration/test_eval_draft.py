@@ -13,10 +13,10 @@ import crag
 from eval.golden import GoldenQuestion, load_golden_set
 from eval.relevance import relevant_chunks
 from graph.answer import Answer
-from graph.run_log import RunLog
 from ingest.compose import open_index
 from ingest.scope import LOCAL
 from ingest.settings import IndexSettings
+from tests.fakes import a_run_log
 
 HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook"
 FILES = ("policies/refund-policy.md", "products/api-limits.html", "runbooks/sync-errors.md")
@@ -47,7 +47,7 @@ async def stored_labels(data_dir: Path, questions: list[GoldenQuestion]) -> dict
 
 
 async def log(data_dir: Path, question: str) -> None:
-    runs = RunLog(data_dir / "runs.sqlite")
+    runs = a_run_log(data_dir / "runs.sqlite")
     await runs.add(LOCAL, "notes", a_refusal(question))
     await runs.add(LOCAL, "another", replace(a_refusal("Of another base?"), run_id="r2"))
     runs.close()

@@ -30,7 +30,15 @@ from nodes.budget import BudgetSpent
 from nodes.ports import GradedPassages
 from nodes.state import State
 from tests.corpus import BASE, OpenCorpus, open_corpus
-from tests.fakes import FakeChecker, FakeGrader, FakeReranker, FakeWeb, HashingEmbedder, a_grade
+from tests.fakes import (
+    FakeChecker,
+    FakeGrader,
+    FakeReranker,
+    FakeWeb,
+    HashingEmbedder,
+    a_grade,
+    a_run_log,
+)
 from tests.golden_records import QUOTE, a_label, a_question
 from tests.runs import ports
 
@@ -77,7 +85,7 @@ async def corpus(store_path: Path, embedder: HashingEmbedder) -> AsyncIterator[O
 
 @pytest.fixture
 async def runs(tmp_path: Path) -> AsyncIterator[RunLog]:
-    log = RunLog(tmp_path / "runs.sqlite")
+    log = a_run_log(tmp_path / "runs.sqlite")
     yield log
     log.close()
 

@@ -17,7 +17,6 @@ from graph.asking import ask_here
 from graph.builder import build, recursion_limit
 from graph.compose import Service
 from graph.options import options_with_defaults
-from graph.run_log import RunLog
 from graph.runner import Ask, Runner
 from ingest.data_folder import DataFolder
 from ingest.pipeline import ingest_upload
@@ -26,7 +25,7 @@ from nodes.ports import GradedPassages
 from nodes.state import State
 from tests.api_clients import served, settings_on
 from tests.api_fakes import FakeEmbedder, FakeService, small_corpus
-from tests.fakes import FakeGrader, QuotingGenerator, Staged, a_grade
+from tests.fakes import FakeGrader, QuotingGenerator, Staged, a_grade, a_run_log
 from tests.runs import ports
 
 BASE = "kb"
@@ -75,7 +74,7 @@ class SmallService:
             generator=QuotingGenerator(),
             checker=Staged("card", fails=["card"]),
         )
-        runs, graph = RunLog(":memory:"), build(services)
+        runs, graph = a_run_log(), build(services)
         runner = Runner(
             graph=graph,
             index=corpus.index,

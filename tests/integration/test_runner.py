@@ -20,7 +20,7 @@ from ingest.scope import LOCAL, Scope
 from nodes.ports import GradedPassages
 from nodes.state import Turn
 from tests.corpus import BASE, OpenCorpus, open_corpus
-from tests.fakes import FakeGrader, HashingEmbedder, a_grade
+from tests.fakes import FakeGrader, HashingEmbedder, a_grade, a_run_log
 from tests.runs import ports
 
 DOCUMENTS = {
@@ -55,7 +55,7 @@ async def opened(store_path: Path, embedder: HashingEmbedder) -> AsyncIterator[O
         saver.serde = plain_serializer()
         services = ports(index=corpus.index, grader=FakeGrader(first_is_correct))
         graph = build(services, saver)
-        runs = RunLog(store_path / "runs.sqlite")
+        runs = a_run_log(store_path / "runs.sqlite")
         runner = Runner(
             graph=graph,
             index=corpus.index,

@@ -110,7 +110,7 @@ def test_the_database_is_the_place_where_one_is_set(
     monkeypatch: pytest.MonkeyPatch, data_dir: Path
 ) -> None:
     monkeypatch.setenv("CRAG_DATABASE__URL", "postgresql:///none?host=/nowhere")
-    monkeypatch.setattr("api.adapters.postgres_keys.TIMEOUT_S", 1)
+    monkeypatch.setattr("ingest.adapters.postgres_database.TIMEOUT_S", 1)
     assert crag.run(["keys", "list"]) == 1
     assert not data_dir.exists()
 

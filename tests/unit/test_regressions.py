@@ -23,7 +23,6 @@ from graph.adapters.sentence_signs import sentence_signs
 from graph.adapters.sqlite_threads import check_readable
 from graph.adapters.token_vectors import TokenVectors
 from graph.compose import open_reranker
-from graph.run_log import RunLog
 from graph.runner import Ask, Event
 from graph.settings import GraphSettings, RerankSettings
 from ingest.adapters.memory import MemoryStore
@@ -40,7 +39,7 @@ from nodes.fallback import or_fallback
 from nodes.findings import Evidence
 from nodes.state import State
 from tests.corpus import OpenCorpus, open_corpus
-from tests.fakes import HashingEmbedder, a_candidate, a_chunk, a_grade
+from tests.fakes import HashingEmbedder, a_candidate, a_chunk, a_grade, a_run_log
 
 MB = 2**20
 HERE = "tests.unit.test_regressions"
@@ -178,7 +177,7 @@ def corrupt(tmp_path: Path) -> Callable[[str], Path]:
 def test_a_corrupt_run_log_is_a_configuration_error(corrupt: Callable[[str], Path]) -> None:
     path = corrupt("runs.sqlite")
     with pytest.raises(ConfigurationError, match="move the file away") as error:
-        RunLog(path)
+        a_run_log(path)
     assert str(path) in str(error.value)
 
 
