@@ -4,8 +4,10 @@ It does not so far (eval/BENCHMARKS.md), so no answer uses it: this is how that 
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +27,9 @@ SIGNS = (
 )  # fmt: skip
 ARMS = ("dense", "bm25", "late_interaction")
 FOLDS = 5
-STEPS = 30
+STEPS = 50
+SMALLEST = 1e-7
+"""A step that ends the fit."""
 
 
 @dataclass(frozen=True)
@@ -79,26 +83,67 @@ def read(dataset: str, question: Question, candidates: Sequence[Candidate]) -> A
 
 def fit(questions: Sequence[Asked], columns: Sequence[int], *, l2: float) -> Matrix:
     """Listwise logistic regression (ListNet's top-one loss, Cao et al., ICML 2007) by Newton's
-    method. A set of n questions weighs sqrt(n), so that a large one does not decide alone."""
+    method, each step halved until the loss falls. A set of n questions weighs sqrt(n), so that a
+    large one does not decide alone."""
     used = [one for one in questions if one.gains.any()]
-    sizes = [sum(other.dataset == one.dataset for other in used) for one in used]
-    weights = 1 / np.sqrt(sizes)
-    weights = weights / weights.sum()
+    lists = _Lists.of(used, columns)
     found = np.zeros(len(columns))
+    loss = lists.loss(found, l2)
     for _ in range(STEPS):
-        slope, bend = 2 * l2 * found, 2 * l2 * np.eye(len(columns))
-        for one, weight in zip(used, weights, strict=True):
-            rows = one.signs[:, columns]
-            exact = np.exp(rows @ found - (rows @ found).max())
-            chance = exact / exact.sum()
-            mean = chance @ rows
-            slope = slope + weight * (mean - one.gains @ rows)
-            bend = bend + weight * ((rows * chance[:, None]).T @ rows - np.outer(mean, mean))
+        slope, bend = lists.curve(found, l2)
         step = np.linalg.solve(bend, slope)
-        found = found - step
-        if np.abs(step).max() < 1e-8:
+        while lists.loss(found - step, l2) > loss and np.abs(step).max() > SMALLEST:
+            step = step / 2
+        if np.abs(step).max() <= SMALLEST:
             break
+        found = found - step
+        loss = lists.loss(found, l2)
     return found
+
+
+@dataclass(frozen=True)
+class _Lists:
+    """Questions side by side: signs (question, candidate, sign), labels with sum 1 (question,
+    candidate), which places hold a candidate, and the weight of each question, with sum 1."""
+
+    signs: Matrix
+    gains: Matrix
+    holds: NDArray[np.bool_]
+    weights: Matrix
+
+    @classmethod
+    def of(cls, used: Sequence[Asked], columns: Sequence[int]) -> Self:
+        longest = max((len(one.candidates) for one in used), default=0)
+        signs = np.zeros((len(used), longest, len(columns)))
+        gains = np.zeros((len(used), longest))
+        holds = np.zeros((len(used), longest), dtype=bool)
+        for n, one in enumerate(used):
+            held = len(one.candidates)
+            signs[n, :held], gains[n, :held] = one.signs[:, columns], one.gains
+            holds[n, :held] = True
+        sizes = Counter(one.dataset for one in used)
+        weights = np.asarray([1 / np.sqrt(sizes[one.dataset]) for one in used])
+        return cls(signs, gains, holds, weights / weights.sum())
+
+    def loss(self, found: Matrix, l2: float) -> float:
+        chances = np.log(np.maximum(self._chances(found), np.finfo(float).tiny))
+        return float(l2 * found @ found - self.weights @ (self.gains * chances).sum(axis=1))
+
+    def curve(self, found: Matrix, l2: float) -> tuple[Matrix, Matrix]:
+        """The gradient of the loss and its matrix of second derivatives."""
+        chances = self._chances(found)
+        means = np.einsum("qn,qnc->qc", chances, self.signs)
+        wanted = np.einsum("qn,qnc->qc", self.gains, self.signs)
+        slope = 2 * l2 * found + self.weights @ (means - wanted)
+        weighted = self.signs * (chances * self.weights[:, None])[:, :, None]
+        squares = np.einsum("qnc,qnd->cd", weighted, self.signs)
+        bend = squares - (means * self.weights[:, None]).T @ means
+        return slope, bend + 2 * l2 * np.eye(len(found))
+
+    def _chances(self, found: Matrix) -> Matrix:
+        scores = np.where(self.holds, self.signs @ found, -np.inf)
+        exact = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(exact / exact.sum(axis=1, keepdims=True))
 
 
 def cross_validated(

@@ -145,8 +145,8 @@ TECHNIQUES = (
         needs="chat",
     ),
     Technique(
-        "small-to-big", *_one("answer", "parent", 4_000, 0), "run",
-        "Passages cut small, `CRAG_SPLIT__MAX_TOKENS=64`; on, each is read with its section.",
+        "small-to-big", *_one("answer", "parent", 1_000, 0), "run",
+        "Passages cut small, `CRAG_SPLIT__MAX_TOKENS=64`; on, 1,000 code points of their sections.",
         needs="chat",
     ),
     Technique(

@@ -31,6 +31,26 @@ def test_the_sign_that_tells_gets_the_weight() -> None:
         assert by_name[telling] > 5 * abs(by_name[other])
 
 
+def test_signs_that_tell_nearly_all_do_not_throw_the_fit_off() -> None:
+    """Among fifty candidates a full Newton step goes too far: the weights turned against the sign
+    that tells."""
+    questions = []
+    for n in range(60):
+        chance = np.random.default_rng(n)
+        candidates = []
+        for i in range(50):
+            own = {"dense": float(chance.random()), "bm25": float(chance.random())}
+            own["dense"] += 3.0 * (i == 7 or (n == 0 and i < 7))
+            one = a_candidate(f"q{n}c{i}", late_interaction=0.0, fused=0.5, **own)
+            one.chunk.metadata["source"] = f"d{i}"
+            candidates.append(one)
+        questions.append(read("set", Question(f"q{n}", "what is it", {"d7": 1}), candidates))
+    weights = fit(questions, FIRST, l2=0.001)
+    assert weights[0] > 3 and weights[0] > 5 * abs(weights[1])
+    gains = cross_validated(questions, FIRST, l2=0.001)["set"]
+    assert np.mean(gains) > 0.5
+
+
 def test_the_gain_is_that_of_questions_which_were_not_fitted_on() -> None:
     gains = cross_validated([asked(n, "bm25") for n in range(40)], FIRST, l2=0.001)["set"]
     assert len(gains) == 40
