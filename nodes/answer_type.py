@@ -1,39 +1,9 @@
 """What kind of answer a question asks for, and whether a sentence holds that kind."""
 
 import re
-from typing import Literal
 
-AnswerType = Literal[
-    "duration",
-    "date",
-    "amount",
-    "person",
-    "place",
-    "step",
-    "yes_no",
-    "definition",
-    "reason",
-    "code",
-    "other",
-]
-
-_UNIT = (
-    r"(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|quarters?|nights?"
-    r"|sekunden?|minuten?|stunden?|tage?n?|werktage?n?|arbeitstage?n?|wochen?|monate?n?|jahre?n?"
-    r"|segundos?|minutos?|horas?|d[ií]as?|semanas?|mes(?:es)?|años?)"
-)
-_NUMBER_WORD = (
-    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fourteen|fifteen|twenty"
-    r"|thirty|forty|fifty|sixty|ninety|hundred|half|once|twice"
-    r"|einem?r?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|vierzehn|dreißig"
-    r"|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|quince|veinte|treinta)"
-)
-_MONTH = (
-    r"(?:jan(?:uary|uar|\.)?|feb(?:ruary|ruar|\.)?|mar(?:ch|\.)|märz|apr(?:il|\.)?|may|mai"
-    r"|june?|juni|july?|juli|aug(?:ust|\.)?|sep(?:t|tember|\.)?|o[ck]t(?:ober|\.)?"
-    r"|nov(?:ember|\.)?|de[cz](?:ember|\.)?|enero|febrero|marzo|abril|mayo|junio|julio|agosto"
-    r"|septiembre|octubre|noviembre|diciembre)"
-)
+from nodes.answer_words import HOLDS, UNIT, AnswerType
+from nodes.words import ALL_STOP_WORDS, guess_language
 
 # The order decides: the first that matches is the question's type.
 _ASKS: list[tuple[AnswerType, str]] = [
@@ -74,20 +44,20 @@ _ASKS: list[tuple[AnswerType, str]] = [
     (
         "duration",
         r"\bhow (?:long|soon|quickly|fast|often|frequently|old)\b|\bhow many (?:\w+ )?"
-        + _UNIT
+        + UNIT
         + r"\b|\bwithin (?:what|which|how)\b|\b(?:what|which) (?:is the )?(?:\w+ ){0,3}(?:period"
         r"|time ?frame|time limit|duration|retention|lead time|turnaround)\b|^\W*duration\b"
         r"|\bwie (?:lange?|schnell|oft|alt)\b|\bwie viele? (?:\w+ )?"
-        + _UNIT
+        + UNIT
         + r"\b|\bfrist\b|\bcu[aá]nto tiempo\b|\bcu[aá]nt[oa]s "
-        + _UNIT
+        + UNIT
         + r"\b|\bplazo\b|\bcada cu[aá]nto\b",
     ),
     (
         "place",
         r"\bwhere\b|\b(?:which|what) (?:\w+ )?(?:city|country|building|room|office|location"
-        r"|address|folder|path|page|site|bay|shelf|zone)\b|\blocation\b|\b(?:wo|wohin|woher)\b"
-        r"|\bd[oó]nde\b",
+        r"|address|folder|path|page|site|bay|shelf|zone)\b|\bis the location\b"
+        r"|\b(?:wo|wohin|woher)\b|\bd[oó]nde\b",
     ),
     (
         "amount",
@@ -118,69 +88,40 @@ _ASKS: list[tuple[AnswerType, str]] = [
         r"|debo|se puede) )|\bwhether\b|\bis it (?:ok|okay|possible|allowed)\b|\bcan (?:i|we)\b",
     ),
 ]
+_TAKEN_OVER = re.compile(r"\?\s*+\([^()]*\)\s*+$")
+_RELATIVE = re.compile(
+    r"(?P<asks>(?:^|[.?!:]\s+)\W*(?:(?:in|at|by|to|from|on|up to|until) )?"
+    r"(?:how|what|which|when|why|is|are|was|do|does|did|can|may|must|should|wie|welche\w*|wann|warum|ist|sind|kann|darf|muss)\b"
+    r"[^.?!:]*?)(?<!\band )(?<!\bor )(?<!\bund )(?<!\boder )(?<!\bknow )(?<!\bme )(?<!\bweißt du )"
+    r"\b(?:who(?:m|se)?|where|wer|wem|wen|wessen|wo)\b",
+    re.IGNORECASE,
+)
+"""`How long must those who travel wait?` asks for no person: another word opens the question."""
+
 _ASKS_COMPILED = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _ASKS]
 
-_NUMBER = r"(?:(?<!\d)\d++(?:[.,]\d++)*+)"
-_HOLDS: dict[AnswerType, str] = {
-    "duration": rf"(?:{_NUMBER}|\b{_NUMBER_WORD})(?:[\s\-–]+(?:to |bis |a )?[\w]+)?[\s\-]*{_UNIT}\b"
-    r"|\b(?:daily|weekly|monthly|quarterly|yearly|annually|immediately|hourly|biweekly|every|"
-    r"täglich|wöchentlich|monatlich|jährlich|vierteljährlich|sofort|diario|mensual|anual)\b",
-    "date": rf"\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}\b|\b(?:1[5-9]|20)\d\d\b"
-    rf"|\b{_MONTH}\b\.? ?\d|\d\.? (?:de )?{_MONTH}\b|\b\d{{1,2}}(?::\d\d| ?[ap]\.?m\.?| uhr)\b"
-    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:mon|diens|donners|frei|sams|sonn)"
-    r"tags?\b|\bmittwochs?\b|\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)\b"
-    rf"|\b(?:{_NUMBER}|{_NUMBER_WORD})[\s\-]+(?:\w+[\s\-]+)?{_UNIT}\b|\bquarter\b|\bQ[1-4]\b"
-    r"|\b(?:end|start|beginning|first|last) (?:\w+ )?(?:day )?of\b|\bcentury\b|\bsiglo\b"
-    rf"|\b(?:in|by|until|since|every|each|im|bis|seit) {_MONTH}\b",
-    "amount": rf"{_NUMBER}|\b{_NUMBER_WORD}\b|\b(?:unlimited|unbegrenzt|free|kostenlos|gratis|none"
-    r"|no charge|ilimitado)\b",
-    "person": r"@|\b(?:[A-Z][\w'’\-]+ (?:(?:[A-Z]\.|van|von|de|der|da|del|la|bin) ?)*"
-    r"[A-Z][\w'’\-]+)"
-    r"|\b(?:manager|team|lead|leader|head|officer|engineer|director|department|owner|admin"
-    r"|administrator|supervisor|coordinator|specialist|president|ceo|cfo|cto|chief|council|board"
-    r"|committee|desk|staff|nurse|doctor|teacher|author|king|queen|professor|leiter(?:in)?|"
-    r"abteilung|team|vorstand|geschäftsführ\w+|personalabteilung|beauftragte[rn]?|betriebsrat|"
-    r"jefe|jefa|equipo|director\w*|departamento|responsable|alcalde\w*|[a-z]+ist|agent|analyst"
-    r"|controller|representative|group|level \d|tier \d|L\d)s?\b",
-    "place": r"\b(?:in|at|on|from|to|near|under|inside|behind|beside|im|am|bei|aus|nach|en|a) "
-    r"(?:the |der |dem |den |la |el )?(?:\w+ )?[A-Z0-9]|/\w+|https?:|\b(?:room|building|floor"
-    r"|office|street|city|town|portal|page|tab|menu|folder|drawer|shelf|desk|site|warehouse"
-    r"|cabinet|north|south|east|west|coast|river|raum|gebäude|stock|büro|straße|stadt|seite|"
-    r"lager|edificio|oficina|calle|ciudad|sala|planta)\b",
-    "step": r"^\s*(?:\d+[.)]|[-*•])|\b(?:click|open|run|go to|select|choose|submit|send|enter|fill"
-    r"|log ?in|sign in|contact|call|email|e-mail|press|set|add|remove|restart|check|use|create|"
-    r"request|install|upload|download|report|ask|hold|turn|place|put|mix|heat|apply|wait|start|"
-    r"stop|switch|connect|follow|book|file|raise|must be|via|through|öffnen|klicken|wählen|"
-    r"senden|melden|beantragen|ausfüllen|einreichen|starten|eingeben|über das|abra|haga clic|"
-    r"seleccione|envíe|pulse|rellene|solicite|use|mediante)\w*\b|\bby \w+ing\b",
-    "yes_no": r"\b(?:may|must|can|cannot|can't|not|no|never|only|always|allowed|permitted|required"
-    r"|forbidden|prohibited|excluded|included|includes|eligible|entitled|available|supported|"
-    r"supports|possible|except|unless|without|yes|free|need|needs|mandatory|optional|compatible|"
-    r"covers?|covered|applies|apply|accepted|is|are|does|do|will|have|has|"
-    r"darf|dürfen|kann|können|muss|müssen|nicht|kein\w*|nur|nie|erlaubt|verboten|möglich|"
-    r"ausgeschlossen|enthalten|pflicht|ist|sind|wird|werden|"
-    r"puede\w*|debe\w*|no|solo|nunca|permitid\w+|prohibid\w+|obligatori\w+|es|son|está\w*)\b",
-    "definition": r"\b(?:is|are|means?|refers? to|stands? for|defined as|called|known as|describes?"
-    r"|denotes?|ist|sind|bedeutet|bezeichnet|heißt|steht für|es|son|significa|se refiere|"
-    r"consiste)\b|[:—–(]",
-    "reason": r"\b(?:because|due to|caused? by|the reason|reasons? being|as a result|so that"
-    r"|so as to|in order to|therefore|led to|owing to|triggered|root cause"
-    r"|to (?:avoid|prevent|protect|ensure)"
-    r"|otherwise|would|weil|grund (?:sind|ist|dafür|war)|aufgrund|wegen|damit|um .{3,60} zu|deshalb"
-    r"|ursache|sonst|denn|porque|debido|ya que|para que|para evitar|por eso|gracias a|thanks to"
-    r"|result\w* (?:of|from|in)|prevents?|since (?:it|they|the|this|there|we|our))\b"
-    r"|: (?:its|the|a|an|it|they|die|der|das)\b",
-    "code": r"[A-Z]{1,12}-\d|\w+[._/]\w+|\b\w+_\w+|\b[A-Z]{2,}\d*\b|\d|`|--\w",
-    "other": r"",
-}
 _HOLDS_COMPILED = {
     kind: re.compile(pattern, re.IGNORECASE if kind not in ("person", "place", "code") else 0)
-    for kind, pattern in _HOLDS.items()
+    for kind, pattern in HOLDS.items()
 }
+
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
+"""A name within a sentence; in German any noun would be one."""
+
+_OPENS_WITH_NAME = re.compile(
+    r"(?P<name>[A-ZÄÖÜ][a-zäöüß]+(?<!ing)(?<!ion)(?<!ment)(?<!ity)(?<!ung)(?<!s))(?:['’]s)? "
+    r"(?:[a-zäöüß]+(?:s|ed|t|te)|can|may|will|kann|darf|soll)\b"
+)
+"""`Anna approves it`, `Aristotle provided`."""
 
 
 def expected_type(question: str) -> AnswerType:
-    """The kind of answer asked for; `other` where the words do not tell."""
+    """The kind of answer asked for; `other` where the words do not tell.
+
+    Words in brackets after the question, which a part or a follow-up took over, ask for nothing,
+    nor does a relative "who".
+    """
+    question = _RELATIVE.sub(r"\g<asks>that", _TAKEN_OVER.sub("?", question))
     for kind, pattern in _ASKS_COMPILED:
         if pattern.search(question):
             return kind
@@ -189,4 +130,11 @@ def expected_type(question: str) -> AnswerType:
 
 def holds_type(sentence: str, kind: AnswerType) -> bool:
     """Whether a sentence could state an answer of this kind; always so for `other`."""
-    return _HOLDS_COMPILED[kind].search(sentence) is not None
+    if _HOLDS_COMPILED[kind].search(sentence):
+        return True
+    if kind != "person":
+        return False
+    opening = _OPENS_WITH_NAME.match(sentence)
+    if opening and opening["name"].lower() not in ALL_STOP_WORDS:
+        return True
+    return _NAME.search(sentence) is not None and guess_language(sentence) != "de"

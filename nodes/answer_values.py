@@ -3,7 +3,8 @@
 import re
 from contextlib import suppress
 
-from nodes.answer_type import AnswerType, expected_type
+from nodes.answer_type import expected_type
+from nodes.answer_words import AnswerType
 from nodes.safe_sentences import without_addresses
 from nodes.words import ALL_STOP_WORDS, guess_language, stem, words
 

@@ -62,7 +62,7 @@ def stand_alone(question: str, history: Sequence[Turn]) -> str:
     found = _asked_of(question, said)
     if found:
         return found
-    terms = _terms(question, said)
+    terms = terms_for(question, said)
     return f"{question} ({' '.join(terms)})" if terms else question
 
 
@@ -118,7 +118,7 @@ def _without(earlier: str, preposition: str) -> str:
     return earlier[: named.start()] if named else earlier
 
 
-def _terms(question: str, history: Sequence[Turn]) -> list[str]:
+def terms_for(question: str, history: Sequence[Turn]) -> list[str]:
     """The words of earlier questions that weigh most, as far back as questions lean on others.
 
     The newest weigh most; those that the answer took up, and names and codes, half as much again.
@@ -130,7 +130,8 @@ def _terms(question: str, history: Sequence[Turn]) -> list[str]:
         spelled = {one.lower(): one for one in literals(turn.question)}
         named = {name.lower() for name in NAMED.findall(turn.question)} | spelled.keys()
         told = {stem(word, language) for word in content_words(turn.answer)}
-        for word in dict.fromkeys([*spelled, *content_words(turn.question)]):
+        plain = [w for w in content_words(turn.question) if not any(w in one for one in spelled)]
+        for word in dict.fromkeys([*spelled, *plain]):
             if stem(word, language) not in said:
                 weight = 1 + 0.5 * (stem(word, language) in told) + 0.5 * (word in named)
                 shown = spelled.get(word, word)

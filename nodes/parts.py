@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from nodes.answer_type import expected_type, holds_type
 from nodes.findings import Evidence, Sentence
-from nodes.state import Query
-from nodes.words import content_words, guess_language, stem, stems, words
+from nodes.follow_up import NAMED, terms_for
+from nodes.state import Query, Turn
+from nodes.words import content_words, guess_language, literals, stem, stems, words
 
 SEVERAL = re.compile(
     r"\?.*\w.*\?|\b(?:and|und|y)\b[^?]*\b(?:who|what|when|where|which|why|how|wer|was|wann|wo"
@@ -33,7 +34,14 @@ _LEANS = re.compile(
     r"|es|sie|ihn|ihm|ihr\w*|dies\w*|dort|dann|davon|dafür|dabei|solche\w*|ello|ellos|eso|esto|allí|su|sus)\b",
     re.IGNORECASE,
 )
-"""Words by which a part leans on the other: alone it would ask something else."""
+"""Words by which a part leans on the first: alone it would ask something else."""
+
+_KNOWN = re.compile(
+    r"\b(?:is|are|was|were|ist|sind|war|lautet|es|son)\s+(?:the|der|die|das|el|la|los|las)"
+    r"\s+[^\W\d_]+(?:\s+[^\W\d_]+)?\W*$",
+    re.IGNORECASE,
+)
+"""A part that asks for a thing as if it were known whose: `and what is the phone number?`."""
 
 _VERB = re.compile(
     r"\b(?:is|are|was|were|am|do|does|did|has|have|had|can|could|may|must|should|will|would|ist|sind"
@@ -46,27 +54,69 @@ _VERB = re.compile(
 )
 """Without one a clause is short for something: `and which version?`."""
 
+_WHO_DOES = re.compile(r"^\W*(?:who|wer|qui[eé]n)\s+\w+", re.IGNORECASE)
+"""After it any word is a verb."""
+
+_OPENING = re.compile(r"^\W*(?:and|und|y)\s+", re.IGNORECASE)
+
 MOST = 3
 WORDS = 2
-"""Content words that a clause needs in order to be searched alone."""
+"""Content words that a clause after "and" needs in order to be searched alone."""
 
 COVERED = 0.75
 """Share of a part's words from which a sentence told for another part answers it, too."""
 
 
 def split(question: str) -> list[str]:
-    """The two or three questions it is made of, by rules; none where one does not stand alone."""
+    """The two or three questions it is made of, by rules; none where one does not stand alone.
+
+    A later part that leans on the first gets its words: `who approves it? (refunds)`.
+    """
     found: list[str] = []
     for asked in _QUESTION.findall(question):
         clauses = [clause.strip(" ,;.") for clause in _AND.split(asked)]
+        read = [_standing(clause, [*found, *clauses[:n]]) for n, clause in enumerate(clauses)]
         whole = all(
-            len(content_words(clause)) >= WORDS and _VERB.search(clause) for clause in clauses
+            len(content_words(one)) >= (WORDS if n else 1)
+            and (_VERB.search(one) or _WHO_DOES.search(one))
+            for n, one in enumerate(read)
         )
-        found += clauses if whole and all(map(_ASKS.search, clauses)) else [asked.strip(" ,;.")]
-    alone = all(
-        _ASKS.search(part) and content_words(part) and not _LEANS.search(part) for part in found
+        together = asked.strip(" ,;.")
+        found += read if whole and all(map(_ASKS.search, clauses)) else [_standing(together, found)]
+    alone = all(_ASKS.search(_OPENING.sub("", part)) and content_words(part) for part in found)
+    leans = bool(found) and _LEANS.search(found[0])
+    return (
+        [_asked(part) for part in found] if 1 < len(found) <= MOST and alone and not leans else []
     )
-    return [f"{part}?" for part in found] if 1 < len(found) <= MOST and alone else []
+
+
+def _standing(part: str, before: Sequence[str]) -> str:
+    """With the words of the first part in brackets where it leans on them."""
+    if not before or not (words_of := _taken_over(part, before[0])):
+        return part
+    return f"{_OPENING.sub('', part)} ({' '.join(words_of)})"
+
+
+def _taken_over(part: str, first: str) -> list[str]:
+    """All that the first part is about for a pronoun and for a thing of one word; for one of two
+    words, which may well stand for itself, the names alone."""
+    terms = terms_for(part, [Turn(first, "")])
+    if _LEANS.search(part):
+        return terms
+    known = _KNOWN.search(part)
+    german = guess_language(part) == "de"  # which writes every noun as a name
+    if known is None or literals(part) or (NAMED.search(part) and not german):
+        return []
+    if len(content_words(part)) < WORDS:
+        return terms
+    named = {name.lower() for name in [*NAMED.findall(first), *literals(first)]}
+    return [term for term in terms if term.lower() in named]
+
+
+def _asked(part: str) -> str:
+    """With its question mark, before what it took over."""
+    question, bracket, rest = part.partition(" (")
+    return f"{question}? ({rest}" if bracket and part.endswith(")") else f"{part}?"
 
 
 def parts_of(queries: Sequence[Query]) -> list[str]:

@@ -1,17 +1,21 @@
 """Answers in the documents' own words: the sentences that state what was asked, verbatim."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from graph.adapters.answer_scorer import AnswerScorer
 from graph.adapters.grading import tellable
+from graph.adapters.sentence_signs import NEEDS_ITS_KIND
 from graph.adapters.whole_passages import around, asks_for_several
 from ingest.documents import Candidate
+from nodes.answer_type import expected_type, holds_type
+from nodes.answer_words import AnswerType
 from nodes.citations import cite
 from nodes.conflicts import Statement, contradict
 from nodes.findings import Evidence, Rejected, Sentence, Stated
 from nodes.notes import status_note
+from nodes.parts import SEVERAL
 from nodes.ports import Draft
 from nodes.trust import trust
 from nodes.words import content_words, literals
@@ -19,6 +23,10 @@ from nodes.words import content_words, literals
 CLOSE = 2.5
 """Log odds below the best sentence at which another one is still told: odds of about 1 to 12. On
 the tuning questions that told more right answers than 1.2, and fewer wrong ones."""
+
+HELD_TO: frozenset[AnswerType] = NEEDS_ITS_KIND | {"person", "place"}
+"""Kinds that a told sentence must hold. A person or a place is no condition of a grade, which may
+rest on the sentence beside the one that names it."""
 
 SAME = 0.8
 """Share of common content words from which two sentences say the same."""
@@ -67,7 +75,8 @@ class ExtractiveGenerator:
             for stated in sentences
         ]
         wrong, known = {one.sentence for one in rejected}, {one.text for one in kept}
-        open_ones = [one for one in told if one.text not in wrong]
+        may_answer = _answers(question)
+        open_ones = [one for one in told if one.text not in wrong and may_answer(one.text)]
         chosen = choose(question, _of_the_named(question, open_ones), limit)
         if chosen and asks_for_several(question):
             chosen = _whole(question, chosen, wrong)
@@ -79,6 +88,15 @@ class ExtractiveGenerator:
         scoring = await self._scorer.score(question, unread, among=unread)
         found = iter([tellable(passage) for passage in scoring.passages])
         return [next(found) if e.grade.stated is None else e.grade.stated for e in evidence]
+
+
+def _answers(question: str) -> Callable[[str], bool]:
+    """Whether a sentence holds the kind of answer that is asked for: a time is none to "who". What
+    asks two things has no one kind."""
+    kind = expected_type(question)
+    if kind not in HELD_TO or SEVERAL.search(question):
+        return lambda text: True
+    return lambda text: holds_type(text, kind)
 
 
 def _of_the_named(question: str, told: list[Told]) -> list[Told]:

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingest.ports import Encoded, Vector
-from nodes.answer_type import AnswerType, expected_type
+from nodes.answer_type import expected_type
+from nodes.answer_words import AnswerType
 from nodes.words import ALL_STOP_WORDS, content_words, guess_language, literals, stem, words
 
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")

@@ -10,7 +10,8 @@ from ingest.documents import Chunk
 from ingest.passage_vectors import PassageVectors
 from ingest.ports import Vector
 from ingest.sentences import sentence_spans
-from nodes.answer_type import AnswerType, holds_type
+from nodes.answer_type import holds_type
+from nodes.answer_words import AnswerType
 
 NEIGHBOURHOOD = 120
 """Code points before a sentence that may name what it speaks of."""

@@ -2,7 +2,8 @@
 
 import pytest
 
-from nodes.answer_type import AnswerType, expected_type, holds_type
+from nodes.answer_type import expected_type, holds_type
+from nodes.answer_words import AnswerType
 
 QUESTIONS: list[tuple[AnswerType, str]] = [
     ("duration", "How long do refunds take?"),
@@ -42,6 +43,13 @@ QUESTIONS: list[tuple[AnswerType, str]] = [
     ("definition", "What is a gateway?"),
     ("definition", "Was ist ein Gateway?"),
     ("other", "Tell me about the gateway"),
+    ("duration", "How long must people who travel wait?"),
+    ("amount", "Wie viel bekommt, wer mit dem Rad fährt?"),
+    ("other", "Which rooms are there where I can eat?"),
+    ("person", "How long is it and who signs it?"),
+    ("person", "Do you know who signs it?"),
+    ("person", "The gate was left open. Who locks it?"),
+    ("person", "who approves it? (cost of a refund)"),
 ]
 
 HOLDING: list[tuple[AnswerType, str]] = [
@@ -56,6 +64,15 @@ HOLDING: list[tuple[AnswerType, str]] = [
     ("amount", "Der Tarif ist kostenlos."),
     ("person", "Travel is approved by Anna Berger."),
     ("person", "Your manager approves it."),
+    ("person", "Anna approves it."),
+    ("person", "It was sold to the Merkits."),
+    ("person", "Die Buchhaltung zahlt es aus."),
+    ("person", "Den Antrag genehmigt die Teamleitung."),
+    ("date", "It is due within 5 days of delivery."),
+    ("date", "Spätestens 14 Tage vor Beginn."),
+    ("date", "A note is needed from the fourth calendar day on."),
+    ("date", "He was elected in 1186."),
+    ("place", "The river flows through the Rhine Gorge."),
     ("place", "Spare parts are kept in Room 4."),
     ("step", "Hold the button for ten seconds."),
     ("step", "Drücken und das Formular ausfüllen."),
@@ -77,6 +94,10 @@ LACKING: list[tuple[AnswerType, str]] = [
     ("date", "The office is bright."),
     ("amount", "The plan has a price."),
     ("person", "it is approved in the portal"),
+    ("person", "A first appointment takes 45 minutes."),
+    ("person", "Der Antrag dauert fünf Tage."),
+    ("date", "Niemand leistet mehr als 7 Tage Rufbereitschaft im Monat."),
+    ("date", "Recordings have 30 minutes each."),
     ("reason", "The disk was full."),
     ("code", "Set it in the file."),
 ]

@@ -150,3 +150,23 @@ async def test_a_code_is_answered_by_its_own_row(generator: ExtractiveGenerator)
     rows = "Error E-4101 means no heartbeat. Error E-4107 means full buffer."
     draft = await drafted(generator, passage(text=rows), question="What does error E-4107 mean?")
     assert [sentence.text for sentence in draft.sentences] == ["Error E-4107 means full buffer."]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "told"),
+    [
+        ("Who pays refunds?", "Refunds take five days. The cashier team pays refunds.", "team"),
+        ("Who pays refunds?", "Refunds take five days after the return.", ""),
+        ("Wer zahlt Gutschriften?", "Gutschriften zahlt die Buchhaltung.", "Buchhaltung"),
+        ("Wer zahlt Gutschriften?", "Gutschriften dauern fünf Tage.", ""),
+        ("Where are refunds paid?", "Refunds are paid at Desk 4. Refunds are paid soon.", "Desk 4"),
+        ("When are refunds paid?", "Refunds have 5 days of grace a year.", ""),
+    ],
+)
+async def test_who_where_and_when_are_answered_by_their_kind(
+    generator: ExtractiveGenerator, question: str, text: str, told: str
+) -> None:
+    draft = await drafted(generator, passage(text=text), question=question)
+    sentences = [sentence.text for sentence in draft.sentences]
+    assert (sentences != []) is bool(told), sentences
+    assert all(told in sentence for sentence in sentences)

@@ -37,7 +37,32 @@ ONE, TWO = "How long do refunds take?", "Who is the head of the choir?"
             ["¿Cuánto cuesta el billete de tren?", "cuándo abre la oficina de Madrid?"],
         ),
         (ONE, []),
-        ("What does E-4102 mean and how is it solved?", []),  # leans on the first part
+        (
+            "Where is the Riverside Clinic, and what is its phone number?",
+            ["Where is the Riverside Clinic?", "what is its phone number? (riverside clinic)"],
+        ),
+        (
+            "Where is the Riverside Clinic and what is the phone number?",
+            ["Where is the Riverside Clinic?", "what is the phone number? (riverside clinic)"],
+        ),
+        (f"{ONE} And who approves them?", [ONE, "who approves them? (refunds)"]),
+        (
+            "How long may a bicycle stay and what is the fee?",
+            ["How long may a bicycle stay?", "what is the fee? (bicycle stay)"],
+        ),
+        (
+            "How long do refunds take and what is the meal allowance?",  # stands for itself
+            [ONE, "what is the meal allowance?"],
+        ),
+        (
+            "Wo ist die Praxis am Markt und wie ist die Telefonnummer?",
+            ["Wo ist die Praxis am Markt?", "wie ist die Telefonnummer? (praxis markt)"],
+        ),
+        (
+            "What does E-4102 mean and how is it solved?",
+            ["What does E-4102 mean?", "how is it solved? (E-4102 mean)"],
+        ),
+        ("Where is it and who runs it?", []),  # what leans on nothing before
         ("Which firmware is needed for this hub, and which app version at least?", []),  # no verb
         ("Who signs orders and contracts?", []),
         ("I was ill. What must I do?", []),

@@ -7,7 +7,8 @@ import pytest
 
 from ingest.filters import Condition, Filters
 from nodes.answer_directly import answer_directly
-from nodes.answer_type import AnswerType, expected_type, holds_type
+from nodes.answer_type import expected_type, holds_type
+from nodes.answer_words import AnswerType
 from nodes.follow_up import FOLLOW_UP
 from nodes.plan_queries import ASKS_FOR_OLD, NOT_CURRENT, intent_of, plan_queries
 from nodes.state import Query, State

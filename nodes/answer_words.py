@@ -1,0 +1,107 @@
+"""The words that show which kind of answer a sentence holds, in English, German and Spanish."""
+
+from typing import Literal
+
+AnswerType = Literal[
+    "duration",
+    "date",
+    "amount",
+    "person",
+    "place",
+    "step",
+    "yes_no",
+    "definition",
+    "reason",
+    "code",
+    "other",
+]
+
+UNIT = (
+    r"(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|quarters?|nights?"
+    r"|sekunden?|minuten?|stunden?|tage?n?|werktage?n?|arbeitstage?n?|wochen?|monate?n?|jahre?n?"
+    r"|segundos?|minutos?|horas?|d[ií]as?|semanas?|mes(?:es)?|años?)"
+)
+_NUMBER_WORD = (
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fourteen|fifteen|twenty"
+    r"|thirty|forty|fifty|sixty|ninety|hundred|half|once|twice"
+    r"|einem?r?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|vierzehn|dreißig"
+    r"|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|quince|veinte|treinta)"
+)
+_MONTH = (
+    r"(?:jan(?:uary|uar|\.)?|feb(?:ruary|ruar|\.)?|mar(?:ch|\.)|märz|apr(?:il|\.)?|may|mai"
+    r"|june?|juni|july?|juli|aug(?:ust|\.)?|sep(?:t|tember|\.)?|o[ck]t(?:ober|\.)?"
+    r"|nov(?:ember|\.)?|de[cz](?:ember|\.)?|enero|febrero|marzo|abril|mayo|junio|julio|agosto"
+    r"|septiembre|octubre|noviembre|diciembre)"
+)
+
+_NUMBER = r"(?:(?<!\d)\d++(?:[.,]\d++)*+)"
+_TIMES = rf"\b(?:{_NUMBER}|{_NUMBER_WORD})[\s\-]+(?:\w+[\s\-]+)?{UNIT}\b"
+_RELATED = (
+    r"\b(?:within|in|after|by|until|from|every|before|at|since|once|on|innerhalb|binnen|nach|vor|ab|bis"
+    r"|seit|alle|spätestens|frühestens|en|dentro|después|antes|desde|hasta|cada)\s+"
+)
+"""What makes a time of a number of days: `within 5 days`, not `more than 7 days a month`."""
+HOLDS: dict[AnswerType, str] = {
+    "duration": rf"(?:{_NUMBER}|\b{_NUMBER_WORD})(?:[\s\-–]+(?:to |bis |a )?[\w]+)?[\s\-]*{UNIT}\b"
+    r"|\b(?:daily|weekly|monthly|quarterly|yearly|annually|immediately|hourly|biweekly|every|"
+    r"täglich|wöchentlich|monatlich|jährlich|vierteljährlich|sofort|diario|mensual|anual)\b",
+    "date": rf"\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}\b|\b(?:1\d|20)\d\ds?\b"
+    rf"|\b{_MONTH}\b\.? ?\d|\d\.? (?:de )?{_MONTH}\b|\b\d{{1,2}}(?::\d\d| ?[ap]\.?m\.?| uhr)\b"
+    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:mon|diens|donners|frei|sams|sonn)"
+    r"tags?\b|\bmittwochs?\b|\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)\b"
+    rf"|{_RELATED}(?:\w+[\s\-]+){{0,4}}?{_TIMES}"
+    rf"|{_TIMES}\s+(?:\w+ ){{0,2}}?(?:before|after|ago|later|prior|earlier|from|of|following"
+    r"|vor|nach|ab|später|antes|después)\b"
+    r"|\b(?:first|second|third|fourth|fifth|sixth|seventh|\d+(?:st|nd|rd|th)) (?:\w+ )?day\b"
+    r"|\bquarter\b|\bQ[1-4]\b"
+    r"|\b(?:end|start|beginning|first|last) (?:\w+ )?(?:day )?of\b|\bcentury\b|\bsiglo\b"
+    rf"|\b(?:in|by|until|since|every|each|im|bis|seit) {_MONTH}\b",
+    "amount": rf"{_NUMBER}|\b{_NUMBER_WORD}\b|\b(?:unlimited|unbegrenzt|free|kostenlos|gratis|none"
+    r"|no charge|ilimitado)\b",
+    "person": r"@|\b(?!(?:D(?:er|ie|as|en|em|es)|(?:Ein|Kein|Jede)\w*|Alle|Am|An|Bei|Für|Im|In|Mit"
+    r"|Nach|Vo[mn]|Zu[mr]|The|This|Our|Your|If|When|For|On|At) )"
+    r"[A-Z][\w'’\-]+ (?:(?:[A-Z]\.|van|von|de|der|da|del|la|bin) ?)*[A-Z][\w'’\-]+"
+    r"|\b(?i:manager|team|lead|leader|head|officer|engineer|director|department|owner|admin"
+    r"|administrator|supervisor|coordinator|specialist|president|ceo|cfo|cto|chief|council|board"
+    r"|committee|desk|staff|nurse|doctor|teacher|author|king|queen|professor|agent|analyst"
+    r"|controller|representative|attorney|lawyer|reception|receptionist|caretaker|colleague"
+    r"|employee|chair(?:man|woman|person)?|founder|secretary|planner|buyer|supplier|carrier"
+    r"|customer|partner|police|government|people|person|human|purchasing|sales|finance|hr"
+    r"|jefe|jefa|equipo|director\w*|departamento|responsable|alcalde\w*)s?\b"
+    r"|\b(?:[A-Za-z]+ist|group|level \d|tier \d|L\d)s?\b"
+    r"|(?i:\b\w*(?:leiter(?:in)?|leitung|abteilung|vorstand|geschäftsführ\w+|beauftragte[rn]?"
+    r"|betriebsrat|vorsitzende[rn]?|vorgesetzte[rn]?|führungskr[aä]ft\w*|kolleg(?:e|in)\w*"
+    r"|mitarbeiter\w*|beschäftigte\w*|buchhaltung|verwaltung|empfang|hausmeister\w*|arzt|ärztin"
+    r"|einkauf|vertrieb|helfer\w*|techniker\w*)\b)",
+    "place": r"\b(?:in|at|on|from|to|near|under|inside|behind|beside|through|within|across|between"
+    r"|along|into|over|around|im|am|bei|aus|nach|auf|an|neben|hinter|en|a) "
+    r"(?:the |der |dem |den |la |el )?(?:\w+ )?[A-Z0-9]|/\w+|https?:|\b(?:room|building|floor"
+    r"|office|street|city|town|portal|page|tab|menu|folder|drawer|shelf|desk|site|warehouse"
+    r"|cabinet|north|south|east|west|coast|river|raum|gebäude|stock|büro|straße|stadt|seite|"
+    r"lager|edificio|oficina|calle|ciudad|sala|planta)\b",
+    "step": r"^\s*(?:\d+[.)]|[-*•])|\b(?:click|open|run|go to|select|choose|submit|send|enter|fill"
+    r"|log ?in|sign in|contact|call|email|e-mail|press|set|add|remove|restart|check|use|create|"
+    r"request|install|upload|download|report|ask|hold|turn|place|put|mix|heat|apply|wait|start|"
+    r"stop|switch|connect|follow|book|file|raise|must be|via|through|öffnen|klicken|wählen|"
+    r"senden|melden|beantragen|ausfüllen|einreichen|starten|eingeben|über das|abra|haga clic|"
+    r"seleccione|envíe|pulse|rellene|solicite|use|mediante)\w*\b|\bby \w+ing\b",
+    "yes_no": r"\b(?:may|must|can|cannot|can't|not|no|never|only|always|allowed|permitted|required"
+    r"|forbidden|prohibited|excluded|included|includes|eligible|entitled|available|supported|"
+    r"supports|possible|except|unless|without|yes|free|need|needs|mandatory|optional|compatible|"
+    r"covers?|covered|applies|apply|accepted|is|are|does|do|will|have|has|"
+    r"darf|dürfen|kann|können|muss|müssen|nicht|kein\w*|nur|nie|erlaubt|verboten|möglich|"
+    r"ausgeschlossen|enthalten|pflicht|ist|sind|wird|werden|"
+    r"puede\w*|debe\w*|no|solo|nunca|permitid\w+|prohibid\w+|obligatori\w+|es|son|está\w*)\b",
+    "definition": r"\b(?:is|are|means?|refers? to|stands? for|defined as|called|known as|describes?"
+    r"|denotes?|ist|sind|bedeutet|bezeichnet|heißt|steht für|es|son|significa|se refiere|"
+    r"consiste)\b|[:—–(]",
+    "reason": r"\b(?:because|due to|caused? by|the reason|reasons? being|as a result|so that"
+    r"|so as to|in order to|therefore|led to|owing to|triggered|root cause"
+    r"|to (?:avoid|prevent|protect|ensure)"
+    r"|otherwise|would|weil|grund (?:sind|ist|dafür|war)|aufgrund|wegen|damit|um .{3,60} zu|deshalb"
+    r"|ursache|sonst|denn|porque|debido|ya que|para que|para evitar|por eso|gracias a|thanks to"
+    r"|result\w* (?:of|from|in)|prevents?|since (?:it|they|the|this|there|we|our))\b"
+    r"|: (?:its|the|a|an|it|they|die|der|das)\b",
+    "code": r"[A-Z]{1,12}-\d|\w+[._/]\w+|\b\w+_\w+|\b[A-Z]{2,}\d*\b|\d|`|--\w",
+    "other": r"",
+}
