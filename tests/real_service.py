@@ -12,11 +12,12 @@ from graph.adapters.checkpoints import plain_serializer
 from graph.adapters.graded_bases import GradedBases
 from graph.builder import build
 from graph.compose import Service
+from graph.run_log import open_runs
 from graph.runner import Runner
 from ingest.ports import ChunkStore
 from nodes.ports import GradedPassages
 from tests.corpus import open_corpus
-from tests.fakes import FakeGrader, HashingEmbedder, a_grade, a_run_log
+from tests.fakes import FakeGrader, HashingEmbedder, a_grade
 from tests.runs import ports
 
 
@@ -33,7 +34,9 @@ class RealService:
     async def _open(self, settings: Settings) -> AsyncIterator[Service]:
         embedder = HashingEmbedder()
         async with (
-            open_corpus(settings.data_dir, embedder, self._store) as opened,
+            open_corpus(
+                settings.data_dir, embedder, self._store, database=settings.database
+            ) as opened,
             AsyncSqliteSaver.from_conn_string(":memory:") as saver,
         ):
             saver.serde = plain_serializer()
@@ -47,7 +50,7 @@ class RealService:
                 router=BaseRouter(embedder, opened.index, opened.bases),
             )
             graph = build(services, saver)
-            runs = a_run_log()
+            runs = open_runs(settings, settings.data_dir)
             runner = Runner(
                 graph=graph,
                 index=opened.index,

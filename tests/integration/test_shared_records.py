@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -10,44 +10,20 @@ import psycopg
 import pytest
 
 from ingest.adapters.bm25 import Bm25Encoder
-from ingest.adapters.qdrant_server import QdrantServerStore
 from ingest.compose import open_index
 from ingest.errors import ConfigurationError, DependencyError, EmbedderMismatch, NotFound
 from ingest.local import copy_here
-from ingest.ports import Encoders
 from ingest.records import WrittenElsewhere
 from ingest.scope import LOCAL
 from ingest.settings import DatabaseSettings, IndexSettings, QdrantSettings, own_folder, read
-from tests.corpus import BASE, OpenCorpus, open_corpus
-from tests.fake_qdrant import FakeQdrant
+from tests.corpus import BASE, OpenCorpus
 from tests.fakes import HashingEmbedder, Killed
+from tests.places import Place
 from tests.postgres import Postgres
 
 OLD = "# Refunds\n\nRefunds are paid within thirty days of the return.\n"
 NEW = "# Refunds\n\nRefunds are paid within five days of the return.\n"
 LONG = "\n\n".join(f"Paragraph {n} says what it says of the matter." for n in range(30))
-
-
-class Place:
-    """What the processes share; each has a data folder of its own."""
-
-    def __init__(self, url: str, folder: Path) -> None:
-        self.url = url
-        self.folder = folder
-        self.fake = FakeQdrant()
-
-    @asynccontextmanager
-    async def process(
-        self, name: str, embedder: HashingEmbedder | None = None
-    ) -> AsyncIterator[OpenCorpus]:
-        embedder = embedder or HashingEmbedder()
-        encoders = Encoders(embedder.fingerprint, Bm25Encoder().fingerprint, embedder.dimension)
-        qdrant = QdrantSettings(url="http://qdrant.test:6333")
-        store = QdrantServerStore(self.fake.client(), qdrant, encoders)
-        database = DatabaseSettings.model_validate({"url": self.url})
-        async with open_corpus(self.folder / name, embedder, store, database=database) as corpus:
-            yield corpus
-        embedder.close()
 
 
 @pytest.fixture

@@ -165,7 +165,7 @@ def test_a_service_is_pinned_checked_kept_and_brought_back(name: str) -> None:
     volumes = [volume.split(":")[0] for volume in service.get("volumes", [])]
     kept = {volume for volume in volumes if not volume.startswith("./")}
     assert kept <= yaml.safe_load(COMPOSE)["volumes"].keys()
-    assert bool(kept) == (name not in ("proxy", "redis"))
+    assert bool(kept) == (name in ("qdrant", "postgres"))
 
 
 def test_only_loopback_is_published() -> None:
@@ -175,12 +175,11 @@ def test_only_loopback_is_published() -> None:
     assert f"127.0.0.1:{environment()['CRAG_PORT']}/livez" in str(SERVICES["api-1"]["healthcheck"])
 
 
-def test_the_api_keeps_its_data_needs_a_key_and_has_time_to_end() -> None:
+def test_the_api_keeps_nothing_itself_needs_a_key_and_has_time_to_end() -> None:
     api = SERVICES["api-1"]
     assert SERVICES["api-2"] == api
-    data = environment()["CRAG_DATA_DIR"]
-    assert values("VOLUME", LAST) == [data]
-    assert [volume.split(":")[1] for volume in api["volumes"]] == [data]
+    assert values("VOLUME", LAST) == [environment()["CRAG_DATA_DIR"]]
+    assert "volumes" not in api  # one for each that is made, of the image's own
     assert environment()["CRAG_HOST"] == "0.0.0.0"
     assert api["environment"]["CRAG_API__KEYS"].startswith("${CRAG_API__KEYS:?")
     grace = re.fullmatch(r"(\d+)s", api["stop_grace_period"])
@@ -193,8 +192,11 @@ def test_the_api_waits_for_what_it_uses(name: str) -> None:
     assert SERVICES["api-1"]["depends_on"][name] == {"condition": "service_healthy"}
 
 
-def test_the_two_share_a_folder_that_one_holds_while_the_other_stands_by() -> None:
-    assert SERVICES["api-1"]["environment"]["CRAG_API__STANDBY"] == "true"
+def test_both_are_at_work_on_one_database() -> None:
+    environment = SERVICES["api-1"]["environment"]
+    assert environment["CRAG_DATABASE__URL"].endswith("@postgres/crag")
+    assert "CRAG_API__STANDBY" not in environment
+    assert "lb_policy least_conn" in CADDYFILE
 
 
 def test_the_proxy_knows_both_and_mounts_its_file() -> None:
