@@ -47,6 +47,10 @@ class RateLimited(ServiceError):
         super().__init__(message)
         self.retry_after_s = retry_after_s
 
+    @property
+    def in_whole_s(self) -> int:
+        return max(1, ceil(self.retry_after_s))
+
 
 class NotReady(ServiceError):
     code = "not_ready"
@@ -104,11 +108,13 @@ def nothing_here() -> NotFound:
 
 
 def problem_of(error: Exception) -> dict[str, Any]:
-    """The body of a problem: type, title, status, code and detail."""
+    """The body of a problem: type, title, status, code and detail; when to try again, where that is
+    known, since a stream has no header left to say so."""
     code = error.code if isinstance(error, ServiceError) and error.code in STATUS else "internal"
     if code in HIDDEN:
         log.error("%s: %s", code, error, exc_info=error)
-    return problem(code, HIDDEN.get(code, str(error)))
+    more = {"retry_after_s": error.in_whole_s} if isinstance(error, RateLimited) else {}
+    return problem(code, HIDDEN.get(code, str(error)), **more)
 
 
 def problem(code: str, detail: str, **more: Any) -> dict[str, Any]:
@@ -145,7 +151,7 @@ async def _failed(request: Request, error: Exception) -> JSONResponse:
     note(request, outcome=body["code"])
     response = problem_response(body)
     if isinstance(error, RateLimited):
-        response.headers["Retry-After"] = str(max(1, ceil(error.retry_after_s)))
+        response.headers["Retry-After"] = str(error.in_whole_s)
     return response
 
 

@@ -28,6 +28,9 @@ class Problem(BaseModel):
     errors: list[dict[str, str]] | None = Field(
         None, description="Each invalid field, for `invalid_request`."
     )
+    retry_after_s: int | None = Field(
+        None, description="Seconds until another try is worth it, for `rate_limited`."
+    )
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:

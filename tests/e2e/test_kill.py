@@ -168,6 +168,8 @@ def test_what_was_acknowledged_is_there_once_and_whole(
     answers = asyncio.run(work_until(server, journal, moment))
     assert all(len(ports_in(answer["answer"])) <= 1 for answer in answers)
     server.start()
+    for answer in answers[-2:]:
+        assert get(server, f"/v1/runs/{answer['run_id']}")
     documents = get(server, DOCUMENTS)["documents"]
     assert len({document["source"] for document in documents}) == len(documents)
     for source in journal.sources - {document["source"] for document in documents}:

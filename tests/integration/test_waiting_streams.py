@@ -94,7 +94,9 @@ def test_a_wait_that_ends_with_its_time_is_an_error_event(tmp_path: Path) -> Non
     with one_runs(tmp_path, FakeService(), wait_s=0.2) as server, server.waiting() as stream:
         events = list(events_of(stream))
     assert [name for name, _ in events] == ["error", "done"]
-    assert (events[0][1]["code"], events[0][1]["status"]) == ("rate_limited", 429)
+    problem = events[0][1]
+    assert (problem["code"], problem["status"]) == ("rate_limited", 429)
+    assert problem["retry_after_s"] == 5
     assert events[1][1] == {"run_id": None}
     assert sorted(outcomes(tmp_path)) == ["cancelled", "rate_limited"]
 
