@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 
 from api.doctor_adapters import grounding_report, redis_report, reranker_report
 from api.doctor_chat import chat_line, chat_report
+from api.doctor_languages import base_line, model_report
 from api.settings import Settings, asks_for_credentials, check_exposure, is_loopback
 from api.stored_keys import any_stored, count_live
 from ingest.data_folder import FORMAT, holder_of, is_held
 from ingest.errors import ConfigurationError, DependencyError, ServiceError
 from ingest.settings import PREFIX
-from ingest.terminal import counted
 
 PACKAGES = (
     "langgraph",
@@ -37,7 +37,7 @@ def examine(settings: Settings) -> dict[str, Any]:
     return {
         "python": platform.python_version(),
         "packages": _packages(problems),
-        "model": _model(problems),
+        "model": model_report(problems),
         "reranker": reranker_report(settings, problems),
         "grounding": grounding_report(settings, problems),
         "qdrant": _qdrant(settings, problems),
@@ -81,10 +81,7 @@ def report_lines(report: dict[str, Any]) -> list[str]:
     ]
     changed = [f"  {name}={value}" for name, value in report["settings"].items()]
     lines += [f"Settings     {len(changed)} not the default", *changed]
-    for base in folder["knowledge_bases"]:
-        documents = counted(base["documents"], "document")
-        counts = f"{documents}, {counted(base['chunks'], 'passage')}"
-        lines.append(f"  {base['name']}: {counts}")
+    lines += map(base_line, folder["knowledge_bases"])
     problems = [f"Problem: {problem}" for problem in report["problems"]]
     return [*lines, *(problems or ["Everything that the service needs is there."])]
 
@@ -117,21 +114,6 @@ def _packages(problems: list[str]) -> dict[str, str | None]:
             found[name] = None
             problems.append(f"the package {name} is not installed")
     return found
-
-
-def _model(problems: list[str]) -> dict[str, Any]:
-    from ingest.adapters.sentence_transformer import WEIGHTS_SHA256, check_model, packaged_model
-
-    try:
-        check_model(packaged_model())
-    except ServiceError as error:
-        problems.append(error.message)
-        return {"name": "all-MiniLM-L6-v2", "state": error.message, "sha256": None}
-    return {
-        "name": "all-MiniLM-L6-v2",
-        "state": "its files are those of this release",
-        "sha256": WEIGHTS_SHA256,
-    }
 
 
 def _qdrant(settings: Settings, problems: list[str]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What there is: each knowledge base with its counts."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from ingest.compose import Corpus
@@ -10,7 +11,8 @@ from ingest.scope import Scope
 @dataclass(frozen=True)
 class BaseSummary:
     """A knowledge base; `version` names what it would answer from. Counts are of what the scope
-    sees, and only a manager is told who else may read it."""
+    sees, and only a manager is told who else may read it; `languages` counts documents whose
+    language is declared or could be told."""
 
     name: str
     description: str
@@ -21,6 +23,7 @@ class BaseSummary:
     version: str
     acl: list[str] | None
     examples: list[str]
+    languages: dict[str, int]
 
 
 async def inventory(corpus: Corpus, scope: Scope) -> list[BaseSummary]:
@@ -41,4 +44,7 @@ async def summary_of(corpus: Corpus, scope: Scope, base: KnowledgeBase) -> BaseS
         version=await corpus.index.version(scope, base.name),
         acl=base.acl if scope.manages else None,
         examples=base.examples,
+        languages=dict(
+            Counter(filter(None, (d.metadata.get("language") for d in documents))).most_common()
+        ),
     )

@@ -2,6 +2,7 @@
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from nodes.context import Context
@@ -29,6 +30,7 @@ TEXTS = {
         "elsewhere": "Another knowledge base may have it: {names}.",
         "emptied": "No document passes the filter {filters}: ask without it.",
         "filtered": "Only documents with {filters} were searched: ask without this filter.",
+        "language": "What was found is in {found}: ask in {found}.",
         "spelling": "“{word}” stands nowhere in what was found: did you mean “{near}”?",
         "name": "Name the product, version, place or person that you mean.",
         "web": "The web was not searched.",
@@ -38,6 +40,7 @@ TEXTS = {
         "elsewhere": "Eine andere Wissensbasis könnte es enthalten: {names}.",
         "emptied": "Kein Dokument passt zum Filter {filters}: Fragen Sie ohne ihn.",
         "filtered": "Nur Dokumente mit {filters} wurden durchsucht: Fragen Sie ohne diesen Filter.",
+        "language": "Was gefunden wurde, ist auf {found}: Fragen Sie auf {found}.",
         "spelling": "„{word}“ steht in keiner der Fundstellen: Meinen Sie „{near}“?",
         "name": "Nennen Sie das Produkt, die Version, den Ort oder die Person.",
         "web": "Im Web wurde nicht gesucht.",
@@ -47,10 +50,18 @@ TEXTS = {
         "elsewhere": "Otra base de conocimiento podría tenerlo: {names}.",
         "emptied": "Ningún documento pasa el filtro {filters}: pregunte sin él.",
         "filtered": "Solo se buscó en documentos con {filters}: pregunte sin este filtro.",
+        "language": "Lo encontrado está en {found}: pregunte en {found}.",
         "spelling": "«{word}» no aparece en nada de lo encontrado: ¿quiso decir «{near}»?",
         "name": "Nombre el producto, la versión, el lugar o la persona.",
         "web": "No se buscó en la web.",
     },
+}
+
+
+LANGUAGE_NAMES = {
+    "en": {"de": "German", "es": "Spanish", "fr": "French", "it": "Italian"},
+    "de": {"en": "Englisch", "es": "Spanisch", "fr": "Französisch", "it": "Italienisch"},
+    "es": {"en": "inglés", "de": "alemán", "fr": "francés", "it": "italiano"},
 }
 
 
@@ -82,12 +93,25 @@ def _found(
     if state.filters.conditions:
         kind = "filtered" if state.candidates_seen else "emptied"
         yield kind, {"filters": _shown(state)}
+    for language in _other_language(state):
+        yield "language", {"found": language}
     for word, near in misspelt(state):
         yield "spelling", {"word": word, "near": near}
     if _may_lack_a_name(state.standalone):
         yield "name", {}
     if not state.web_searched and not context.web:
         yield "web", {}
+
+
+def _other_language(state: State) -> Iterator[str]:
+    """The language of what was found where nothing of it is in the question's, as its reader calls
+    it: the default embedder was made for English and reaches across languages badly."""
+    asked = guess_language(state.standalone)
+    found = Counter(filter(None, (c.chunk.metadata.get("language") for c in state.candidates)))
+    if found and asked not in found:
+        commonest = found.most_common(1)[0][0]
+        if commonest in LANGUAGE_NAMES[asked]:
+            yield LANGUAGE_NAMES[asked][commonest]
 
 
 def _may_lack_a_name(question: str) -> bool:

@@ -6,6 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from api.doctor import examine
+from api.doctor_languages import base_line
 from api.settings import Settings
 from graph.settings import RedisSettings, RerankSettings
 from ingest.adapters.sentence_transformer import FILES_SHA256, packaged_model
@@ -31,6 +32,12 @@ def test_every_file_of_the_model_is_checked(
     monkeypatch.setattr("ingest.adapters.sentence_transformer.packaged_model", lambda: tmp_path)
     (problem,) = problems(tmp_path)
     assert problem.startswith(f"the model is incomplete: {name} of its package: ")
+
+
+def test_documents_in_another_language_than_the_model_are_named() -> None:
+    base = {"name": "kb", "documents": 3, "chunks": 4, "languages": {"en": 2, "de": 1}}
+    assert base_line(base) == "  kb: 3 documents, 4 passages; 1 in de: the model was made for en"
+    assert base_line(base | {"languages": {"en": 3}}) == "  kb: 3 documents, 4 passages"
 
 
 def test_an_adapter_that_cannot_be_imported_is_a_problem(tmp_path: Path) -> None:

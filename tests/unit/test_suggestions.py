@@ -40,6 +40,19 @@ def test_a_question_without_a_name_is_asked_for_one() -> None:
         assert TEXTS["en"]["name"] not in told(named)
 
 
+def test_documents_in_another_language_are_named() -> None:
+    english, german = (
+        Candidate(a_chunk(code, "x", metadata={"language": code}), {}, []) for code in ("en", "de")
+    )
+    asked = "Wie lange dauert die Prüfung der Angaben zu Quendrel?"
+    assert told(asked, candidates=[english])[0] == (
+        "Was gefunden wurde, ist auf Englisch: Fragen Sie auf Englisch."
+    )
+    assert "What was found is in German: ask in German." in told(LONG, candidates=[german])
+    for candidates in ([english, german], [german], []):
+        assert not any("auf Englisch" in line for line in told(asked, candidates=candidates))
+
+
 def test_the_web_is_named_only_where_it_was_not_searched() -> None:
     assert TEXTS["en"]["web"] in told(LONG)
     assert TEXTS["en"]["web"] not in told(LONG, web_searched=True)
