@@ -1,5 +1,7 @@
 """Bodies over their limit are refused, by what they announce and by what arrives."""
 
+import re
+
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -7,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.errors import problem, problem_response
 
 MB = 1024 * 1024
+LENGTH = re.compile("[0-9]{1,18}")
 ALLOWED = "crag.allowed_body"
 """Where a request has what it may hold."""
 
@@ -17,7 +20,8 @@ class Allowed:
     def __init__(self, mb: int, headers: Headers) -> None:
         self.mb = mb
         announced = headers.get("content-length", "")
-        self._announced = int(announced) if announced.isdigit() else 0
+        # What is no length, or one that no int holds, is found out by what arrives.
+        self._announced = int(announced) if LENGTH.fullmatch(announced) else 0
 
     def narrow(self, mb: int) -> None:
         """Raises HTTPException where more than that was announced."""

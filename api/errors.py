@@ -18,9 +18,11 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from api.audit import note
 from api.disconnect import ClientGone, nobody_left
+from api.request_id import request_id
 from ingest.errors import NotFound, ServiceError
 
 log = logging.getLogger("crag.api")
@@ -95,6 +97,10 @@ HIDDEN = {
 """Details of these would show the inside of the service; they go to the log."""
 
 
+MAX_ERRORS = 20
+MAX_TEXT = 200
+"""Fields that one problem names, and code points of each: it is no larger than what was sent."""
+
 NOTHING_HERE = "there is nothing at this address"
 
 
@@ -143,6 +149,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(ClientGone, nobody_left)
+    app.add_exception_handler(ClientDisconnect, nobody_left)  # in the middle of its body
     app.add_exception_handler(Exception, _failed)
 
 
@@ -150,6 +157,7 @@ async def _failed(request: Request, error: Exception) -> JSONResponse:
     body = problem_of(error)
     note(request, outcome=body["code"])
     response = problem_response(body)
+    response.headers["X-Request-ID"] = request_id.get()
     if isinstance(error, RateLimited):
         response.headers["Retry-After"] = str(error.in_whole_s)
     return response
@@ -159,8 +167,8 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RequestValidationError):
         return await _failed(request, error)
     found = [
-        {"field": _field(e), "message": e["msg"].removeprefix("Value error, ")}
-        for e in error.errors()
+        {"field": _field(e)[:MAX_TEXT], "message": _message(e)[:MAX_TEXT]}
+        for e in error.errors()[:MAX_ERRORS]
     ]
     first = found[0]
     detail = f"{first['field']}: {first['message']}" if first["field"] else first["message"]
@@ -172,6 +180,10 @@ def _field(problem: Mapping[str, Any]) -> str:
     if problem["type"] == "json_invalid":
         return ""
     return ".".join(str(part) for part in problem["loc"][1:])
+
+
+def _message(problem: Mapping[str, Any]) -> str:
+    return str(problem["msg"]).removeprefix("Value error, ")
 
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:

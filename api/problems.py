@@ -34,12 +34,13 @@ class Problem(BaseModel):
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """These, and the ones that any route under /v1 may answer."""
-    return {status: _response(status) for status in (401, *statuses, 422, 429, 503)}
+    """These, and the ones that any route under /v1 may answer: a key that may not use a route is
+    told that nothing is there, and any request may bring too large a body."""
+    return only(401, 404, *statuses, 413, 422, 429, 503)
 
 
-def not_ready() -> dict[int | str, dict[str, Any]]:
-    return {503: _response(503)}
+def only(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    return {status: _response(status) for status in statuses}
 
 
 def _response(status: int) -> dict[str, Any]:

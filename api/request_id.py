@@ -48,7 +48,8 @@ class RequestId:
             if scope["path"] not in QUIET:
                 ms = 1000 * (time.perf_counter() - started)
                 log.info("%s %s %d %.1f ms", scope["method"], scope["path"], status, ms)
-            request_id.reset(token)
+        # Not where an exception goes on: who reports it, outside, names the request by it.
+        request_id.reset(token)
 
 
 class WithRequestId(logging.Filter):

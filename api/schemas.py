@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from graph.asking import MAX_QUESTION, THREAD_ID
 from ingest.acl import MAX_ENTRIES
@@ -12,6 +12,7 @@ MAX_TURNS = 50
 MAX_BASES = 20
 MAX_ANSWER = 20_000
 MAX_OPTIONS = 32
+MAX_FIELDS = 100
 
 
 def not_blank(text: str) -> str:
@@ -63,6 +64,14 @@ Acl = Annotated[
 
 class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_few_fields(cls, given: Any) -> Any:
+        """Else each of a hundred thousand unknown ones would get an error of its own."""
+        if isinstance(given, dict) and len(given) > MAX_FIELDS:
+            raise ValueError(f"has at most {MAX_FIELDS} fields")
+        return given
 
 
 class TurnBody(Body):

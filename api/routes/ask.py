@@ -13,7 +13,7 @@ from api.disconnect import unless_gone
 from api.problems import problems
 from api.stream import server_sent_events, unbuffered
 
-router = APIRouter(tags=["ask"], responses=problems(404, 409))
+router = APIRouter(tags=["ask"], responses=problems(409))
 
 
 @router.post(

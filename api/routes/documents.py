@@ -37,7 +37,7 @@ class Document(BaseModel):
     "",
     summary="Upload documents",
     openapi_extra=BODY,
-    responses=problems(404, 413),
+    responses=problems(),
     dependencies=[Depends(within_upload)],
 )
 async def upload_documents(
@@ -80,13 +80,13 @@ async def upload_documents(
     return UploadReport(files=results)
 
 
-@router.get("", summary="List documents", responses=problems(404))
+@router.get("", summary="List documents", responses=problems())
 async def list_documents(knowledge_base: str, scope: Reads, service: ServiceOf) -> DocumentList:
     """Live documents by source."""
     return DocumentList(documents=await service.corpus.index.documents(scope, knowledge_base))
 
 
-@router.get("/{document_id}", summary="Read a document's record", responses=problems(404))
+@router.get("/{document_id}", summary="Read a document's record", responses=problems())
 async def read_document(
     knowledge_base: str, document_id: str, scope: Reads, service: ServiceOf
 ) -> Document:
@@ -101,7 +101,7 @@ async def read_document(
     "/{document_id}/acl",
     status_code=204,
     summary="Say who may read a document",
-    responses=problems(404),
+    responses=problems(),
 )
 async def set_document_access(
     knowledge_base: str, document_id: str, body: AccessBody, scope: Ingests, service: ServiceOf
@@ -110,9 +110,7 @@ async def set_document_access(
     await service.corpus.writer.set_acl(scope, knowledge_base, document_id, body.acl)
 
 
-@router.delete(
-    "/{document_id}", status_code=204, summary="Delete a document", responses=problems(404)
-)
+@router.delete("/{document_id}", status_code=204, summary="Delete a document", responses=problems())
 async def delete_document(
     knowledge_base: str, document_id: str, scope: Ingests, service: ServiceOf
 ) -> None:

@@ -51,7 +51,7 @@ async def describe_knowledge_base(
     "/{knowledge_base}/acl",
     status_code=204,
     summary="Say who may read a knowledge base",
-    responses=problems(404),
+    responses=problems(),
 )
 async def set_base_access(
     knowledge_base: str, body: AccessBody, scope: Administers, service: ServiceOf
@@ -64,7 +64,7 @@ async def set_base_access(
     "/{knowledge_base}",
     status_code=204,
     summary="Delete a knowledge base",
-    responses=problems(404),
+    responses=problems(),
 )
 async def delete_knowledge_base(
     knowledge_base: str, scope: Administers, service: ServiceOf

@@ -61,7 +61,7 @@ async def list_runs(
 @router.get(
     "/runs/{run_id}",
     summary="Read a run",
-    responses={200: {"model": AnswerBody}, **problems(404)},
+    responses={200: {"model": AnswerBody}, **problems()},
 )
 async def read_run(run_id: str, scope: Asks, service: ServiceOf) -> dict[str, Any]:
     """The answer object of a finished run, with its whole trace.
@@ -76,7 +76,7 @@ async def read_run(run_id: str, scope: Asks, service: ServiceOf) -> dict[str, An
     return answer
 
 
-@router.post("/runs/{run_id}/cancel", summary="Cancel a run", responses=problems(404))
+@router.post("/runs/{run_id}/cancel", summary="Cancel a run", responses=problems())
 async def cancel_run(run_id: str, scope: Asks, service: ServiceOf, runs: RunsOf) -> CancelledRun:
     """Returns once the run has ended. A run that had finished before stays as it is."""
     try:

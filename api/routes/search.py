@@ -12,7 +12,7 @@ from api.schemas import SearchBody
 from graph.search import search
 from ingest.filters import parse_filters
 
-router = APIRouter(tags=["ask"], responses=problems(404))
+router = APIRouter(tags=["ask"], responses=problems())
 
 EXAMPLE: dict[str, Any] = {
     "question": "parental leave",

@@ -15,7 +15,7 @@ router = APIRouter(tags=["threads"])
     "/threads/{thread_id}",
     status_code=204,
     summary="Forget a thread",
-    responses=problems(404, 409),
+    responses=problems(409),
 )
 async def delete_thread(
     thread_id: Annotated[str, Path(pattern=f"^{THREAD_ID}$")],
