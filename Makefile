@@ -1,6 +1,7 @@
 # make run   install, ingest the example handbook, serve on http://127.0.0.1:8000
 # make test  install, then lint, types, import rules and tests
 # make check lint, types and import rules alone
+# make fuzz [REQUESTS=N] [SEED=N] [JOBS=N]  100,000 hostile requests to the service, in this process
 # make gate  the golden set of the handbook, held against eval/gate.toml and eval/baseline.json
 # make baseline  the same run, accepted as the new baseline
 # make ragas RUN=DIR [LIMIT=N] [EMBEDDING=NAME]  ragas over a run, judged by the model of CRAG_CHAT__*
@@ -13,7 +14,7 @@ STAMP := $(VENV)/.installed
 # The gate's own data folder, run and reports: nothing that a user ingests is measured.
 GATE := .crag-gate
 
-.PHONY: run test check gate baseline evaluate ragas install clean
+.PHONY: run test check fuzz gate baseline evaluate ragas install clean
 
 run: $(STAMP)
 	$(BIN)/crag ingest examples/handbook --kb handbook
@@ -28,6 +29,13 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Prints progress, each request that failed (`--send LINE` sends it again), and a summary.
+REQUESTS ?= 100000
+JOBS ?= 2
+
+fuzz: $(STAMP)
+	$(BIN)/python -m tests.fuzz --requests $(REQUESTS) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))
 
 gate: evaluate
 	$(BIN)/crag eval gate --run $(GATE)/run --baseline eval/baseline.json \
