@@ -1,7 +1,6 @@
 """What a sentence states as an answer: its values of the kind that a question asks for."""
 
 import re
-from contextlib import suppress
 
 from nodes.answer_type import expected_type
 from nodes.answer_words import AnswerType
@@ -60,6 +59,25 @@ _CLOCK = re.compile(
     r"|\b(?P<exact>\d{1,2}):(?P<exact_minute>[0-5]\d)\b",
     re.IGNORECASE,
 )
+_COUNTED = {
+    sign: name
+    for name, row in {
+        "euro": "€ eur euro euros", "dollar": "$ usd dollar dollars", "pound": "£ gbp pounds",
+        "franken": "chf franken francs", "percent": "% percent prozent", "gb": "gb gigabyte",
+        "mb": "mb megabyte", "kg": "kg kilogram kilograms kilo kilos kilogramm",
+        "g": "g grams gramm", "km": "km kilometres kilometers kilometer",
+        "m": "m metres meters meter", "cm": "cm zentimeter", "mm": "mm millimeter",
+        "litre": "l litres liters liter", "degree": "° degrees grad", "volt": "v volts volt",
+        "watt": "w watts watt", "kw": "kw",
+        "person": "person persons people guests guest personen gäste users user seats plätze",
+    }.items()
+    for sign in row.split()
+}  # fmt: skip
+_AMOUNT = re.compile(
+    r"(?P<sign>[€$£]|\b(?:EUR|USD|GBP|CHF))\s?(?P<signed>\d+(?:[.,]\d+)*)"
+    r"|(?<![\w.,-])(?P<number>\d+(?:[.,]\d+)*)\s?(?P<unit>[%€$£°]|[^\W\d_]+)"
+)
+_YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w-]|[.,]\d)")
 _NAME = re.compile(r"(?<![\w'’])[A-ZÀ-Þ][\w'’-]*")
 _OPENS = re.compile(r"(?:^|[.!?:;|]\s|[\"“\n])\W*$")
 _MANY = re.compile(
@@ -112,15 +130,23 @@ def periods(sentence: str) -> frozenset[str]:
     return frozenset(_UNITS[word] for word in said if word in _UNITS)
 
 
-def measures(text: str) -> dict[str, frozenset[float]]:
-    """Its numbers by unit: `clock` in hours, `day`, other times, and `` for what has none."""
-    hours = [_hours(match) for match in _CLOCK.finditer(text)]
-    found: dict[str, set[float]] = {"clock": set(hours)} if hours else {}
-    for value in _quantities(_CLOCK.sub(" ", text), "date"):
-        unit, _, number = value.rpartition(" ")
-        with suppress(ValueError):  # a date is no measure
-            found.setdefault(unit, set()).add(float(number))
-    return {unit: frozenset(values) for unit, values in found.items()}
+def measures(text: str) -> dict[str, set[float]]:
+    """Its numbers by what they count: `clock` in hours, `day` and other times, `euro`, a calendar
+    `year of`. A number that counts nothing, as in a product's name or a version, is none."""
+    found: dict[str, set[float]] = {}
+    for match in _CLOCK.finditer(text):
+        found.setdefault("clock", set()).add(_hours(match))
+    rest = _ISO_DATE.sub(" ", _CLOCK.sub(" ", text))
+    for value in _quantities(rest, "duration"):
+        unit, _, number = value.partition(" ")
+        found.setdefault(unit, set()).add(float(number))
+    for match in _AMOUNT.finditer(rest):
+        counted = _COUNTED.get((match["sign"] or match["unit"]).lower())
+        if counted is not None:
+            found.setdefault(counted, set()).add(float(_plain(match["signed"] or match["number"])))
+    for year in _YEAR.findall(rest):
+        found.setdefault("year of", set()).add(float(year))
+    return found
 
 
 def _hours(clock: re.Match[str]) -> float:

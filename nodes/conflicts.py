@@ -73,13 +73,13 @@ def _divided(question: str, one: Statement, other: Statement) -> bool:
         return False
     ours, theirs = measures(one.text), measures(other.text)
     return any(
-        _between(value, ours.get(unit, frozenset()), theirs.get(unit, frozenset()))
+        _between(value, ours.get(unit, set()), theirs.get(unit, set()))
         for unit, values in measures(question).items()
         for value in values
     )
 
 
-def _between(asked: float, ours: frozenset[float], theirs: frozenset[float]) -> bool:
+def _between(asked: float, ours: set[float], theirs: set[float]) -> bool:
     if not ours or not theirs:
         return False
     if (asked in ours) != (asked in theirs):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.answer_values import stated_values
+from nodes.answer_values import measures, stated_values
 
 HOW_LONG = "How long do refunds take?"
 
@@ -48,3 +48,23 @@ def test_reads_the_values_that_were_asked_for(
 def test_what_the_question_says_itself_is_no_answer(text: str, ask: str) -> None:
     asked = f"{ask} {text}"
     assert stated_values(text, asked) <= {"yes", "no"}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Opens 6:30, closes 10 p.m. or 22.00 Uhr.", {"clock": {6.5, 22.0}}),
+        ("From 12 am, two weeks, 28 Kalendertage.", {"clock": {0.0}, "day": {14.0, 28.0}}),
+        ("EUR 1.200,50, 12 € and 5 percent.", {"euro": {1200.5, 12.0}, "percent": {5.0}}),
+        ("Signed in 2023, for 40 guests.", {"year of": {2023.0}, "person": {40.0}}),
+        ("The Q-Hub 200, version 5.2, error E-4102 and 17 more.", {}),
+    ],
+)
+def test_measures_are_numbers_that_count_something(text: str, found: dict[str, set[float]]) -> None:
+    assert measures(text) == found
+
+
+@given(st.text(alphabet="0159.,: €%kgmpauhr-\n", max_size=40))
+def test_measures_of_any_text_are_finite_and_not_negative(text: str) -> None:
+    values = [value for own in measures(text).values() for value in own]
+    assert all(0 <= value < float("inf") for value in values)
