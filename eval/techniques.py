@@ -65,6 +65,10 @@ TECHNIQUES = (
         needs="chat",
     ),
     Technique(
+        "bridge", *_one("query", "bridge", True, False), "search",
+        "Questions that need a second passage which the first one names, without a chat model.",
+    ),
+    Technique(
         "hops", *_one("query", "hops", 3, 0), "search",
         "Questions that ask of something by what it is; on, two or three look-ups in a row.",
         needs="chat",

@@ -95,7 +95,7 @@ def build(
     )
     graph.add_conditional_edges(
         "plan_queries",
-        routed(after_planning, defaults, hops=ports.writer is not None),
+        routed(after_planning, defaults, chat=ports.writer is not None),
         ["follow_hops", "retrieve", "answer_directly", "decline"],
     )
     graph.add_edge("follow_hops", "retrieve")

@@ -20,7 +20,7 @@ SWITCHES = ("web", "clarify", "cache")
 """What the service has switched off stays off."""
 FREE = ("fusion", "exact", "collapse", "per_document", "per_source", "latest", "mmr", "around",
         "parent", "strips", *SWITCHES, "query_filters", "route", "route_margin", "phrasings",
-        "step_back", "hyde", "hops", "merge", "today")  # fmt: skip
+        "step_back", "hyde", "hops", "bridge", "merge", "today")  # fmt: skip
 
 
 def tightened(
@@ -85,6 +85,7 @@ def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) 
         step_back=settings.query.step_back,
         hyde=settings.query.hyde,
         hops=settings.query.hops,
+        bridge=settings.query.bridge,
         merge=settings.query.merge,
         strips=settings.answer.strips,
         web=base.web,

@@ -39,6 +39,9 @@ class QuerySettings(Section):
         le=3,
         description="Look-ups of which a chat model puts one's answer into the next, from 2 on.",
     )
+    bridge: bool = Field(
+        DEFAULTS.bridge, description="Search once more with the names of the best passage."
+    )
     merge: Merge = Field(
         DEFAULTS.merge, description="best: of several queries the best score; votes: their mean."
     )

@@ -46,13 +46,13 @@ def after_checking_cache(state: State) -> Literal["plan_queries", "done"]:
 
 
 def after_planning(
-    state: State, runtime: Runtime[Context], *, hops: bool
+    state: State, runtime: Runtime[Context], *, chat: bool
 ) -> Literal["follow_hops", "retrieve", "answer_directly", "decline"]:
     if state.failed:
         return "decline"
     if intent_of(state.standalone) != "search":
         return "answer_directly"
-    follows = hops and leads_on(state, runtime.context or DEFAULTS)
+    follows = leads_on(state, runtime.context or DEFAULTS, chat=chat)
     return "follow_hops" if follows else "retrieve"
 
 

@@ -71,7 +71,9 @@ def _route(summary: Entry) -> Iterator[Line]:
 def _hops(summary: Entry) -> Iterator[Line]:
     for number, hop in enumerate(summary.get("hops", []), start=1):
         yield f"hop {number}: {hop}", ""
-    if not summary.get("hops"):
+    if summary.get("bridge"):
+        yield f"bridge: {summary['bridge']}", ""
+    elif not summary.get("hops"):
         yield "one look-up is enough", ""
 
 

@@ -66,6 +66,9 @@ class Context(BaseModel):
     hops: int = Field(
         0, ge=0, le=3, description="Look-ups of which a chat model puts one's answer into the next."
     )
+    bridge: bool = Field(
+        False, description="Search once more with the names of the best passage, in the same loop."
+    )
     merge: Merge = Field(
         "best", description="Passages of several queries count by their best score, or by votes."
     )

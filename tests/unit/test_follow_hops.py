@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from ingest.documents import Candidate
+from nodes.bridge import bridged
 from nodes.context import Context
-from nodes.state import State
+from nodes.state import Query, State
 from tests.fakes import FakeGrader, FakeIndex, FakeReranker, a_candidate
 from tests.runs import kinds, ports, route, run
 
@@ -121,6 +122,43 @@ async def test_nothing_is_asked_where_there_are_no_hops(question: str, options: 
     writer = Writer(OWNER)
     await asked(writer, question, **options, rewrites=0)
     assert not writer.read
+
+
+async def test_the_bridge_is_one_more_query_without_a_chat_model() -> None:
+    state, index = await asked(None, bridge=True, rewrites=0)
+    bridge = f"{QUESTION} Parking"
+    assert index.searches[-1]["queries"] == [QUESTION, bridge]
+    assert [q for q in state.queries if q.technique == "bridge"] == [Query(bridge, "bridge")]
+    entry = next(one for one in state.trace if one.node == "follow_hops")
+    assert entry.summary == {"hops": [], "bridge": bridge}
+
+
+async def test_a_bridge_stands_in_for_hops_that_fail() -> None:
+    state, index = await asked(Writer(OSError("down")), bridge=True, rewrites=0)
+    assert ("follow_hops", "OSError") in kinds(state)
+    assert index.searches[-1]["queries"] == [QUESTION, f"{QUESTION} Parking"]
+
+
+async def test_a_bridge_whose_search_fails_leaves_the_plain_question() -> None:
+    services = ports(index=FakeIndex(OSError("down"), [a_candidate("a")]))
+    state = await run(services, QUESTION, bridge=True)
+    assert kinds(state) == [("follow_hops", "OSError")]
+    assert state.outcome == "answered"
+
+
+@pytest.mark.parametrize(
+    ("passage", "added"),
+    [
+        ("It was built by Ada Lovelace for the Analytical Engine.",
+         " It Ada Lovelace Analytical Engine"),
+        ("The Build server is old.", " The Build"),
+        ("nothing is named here", None),
+        ("Alfa, Bravo, Carl, Dora, Emil", " Alfa Bravo Carl Dora"),
+    ],
+)  # fmt: skip
+def test_a_bridge_adds_the_names_that_the_question_lacks(passage: str, added: str | None) -> None:
+    expected = "" if added is None else f"who built build servers?{added}"
+    assert bridged("who built build servers?", passage) == expected
 
 
 async def test_without_a_chat_model_there_are_none() -> None:

@@ -126,15 +126,15 @@ def test_after_estimating(fields: dict[str, Any], options: dict[str, Any], expec
 
 def test_what_failed_declines_at_once() -> None:
     failed = State(failed="x", standalone="How long do refunds take?")
-    assert after_planning(failed, runtime(), hops=True) == "decline"
+    assert after_planning(failed, runtime(), chat=True) == "decline"
     assert after_retrieving(failed) == "decline"
     assert after_generating(failed) == "decline"
 
 
 def test_what_went_well_goes_on() -> None:
     state = State(standalone="How long do refunds take?")
-    assert after_planning(state, runtime(), hops=True) == "retrieve"
+    assert after_planning(state, runtime(), chat=True) == "retrieve"
     assert after_retrieving(state) == "rerank"
     assert after_generating(state) == "estimate_confidence"
     assert after_estimating(state, runtime()) == "check_grounding"
-    assert after_planning(State(standalone="hello"), runtime(), hops=True) == "answer_directly"
+    assert after_planning(State(standalone="hello"), runtime(), chat=True) == "answer_directly"
