@@ -202,6 +202,17 @@ def test_access_lists_are_kept_and_their_change_is_one_of_the_base(
         records.set_base_acl("other", KB, ["*"])
 
 
+def test_a_description_and_examples_are_replaced(records: SqlRecords) -> None:
+    records.describe(T, KB, "Löhne", ["Wann ist Zahltag?", "Who's paid?"])
+    (found,) = records.knowledge_bases(T)
+    assert (found.description, found.examples) == ("Löhne", ["Wann ist Zahltag?", "Who's paid?"])
+    records.describe(T, KB, "", [])
+    (found,) = records.knowledge_bases(T)
+    assert (found.description, found.examples) == ("", [])
+    with pytest.raises(UnknownKnowledgeBase):
+        records.describe("other", KB, "x", [])
+
+
 def test_tables_of_before_access_lists_admit_everyone(
     records: SqlRecords, open_records: Open
 ) -> None:

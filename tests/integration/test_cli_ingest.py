@@ -104,6 +104,12 @@ def test_bases_are_made_listed_and_deleted(way: str, capsys: pytest.CaptureFixtu
     assert made == 0
     assert crag.run(["kb", "create", "wiki"]) == 2
     capsys.readouterr()
+    said = ["--description", "The wiki", "--example", "What is new?", "--example", "Who edits?"]
+    assert crag.run(["kb", "describe", "wiki", *said, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["examples"] == ["What is new?", "Who edits?"]
+    assert crag.run(["kb", "describe", "nowhere"]) == 1
+    assert crag.run(["kb", "create", "auto"]) == 2
+    capsys.readouterr()
     crag.run(["kb", "list"])
     listed = " ".join(capsys.readouterr().out.split())
     assert listed == "wiki 0 documents, 0 passages The wiki"
