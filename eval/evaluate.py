@@ -16,7 +16,7 @@ from eval.records import PIPELINES, Record, read_records, write_record
 from eval.relevance import StaleLabels
 from eval.report import write_reports
 from eval.results import ASKED, METRICS, RECORDS, STALE
-from eval.runner import deterministic, run_questions
+from eval.runner import check_bases, deterministic, run_questions
 from graph.compose import Service, open_graph
 from graph.runner import PIPELINE_VERSION
 from graph.settings import GraphSettings
@@ -71,6 +71,7 @@ async def _evaluate(
         if evaluation.documents is not None:
             for base in dict.fromkeys(question.knowledge_base for question in questions):
                 await ingest_golden(service.corpus, evaluation.documents, base)
+        await check_bases(service, questions)
         about = await _about(service, evaluation, questions)
         kept = _kept(evaluation, about, {question.id for question in questions})
         records = await run_and_keep(service, questions, evaluation.out / RECORDS, kept)

@@ -35,6 +35,18 @@ def deterministic(settings: GraphSettings) -> GraphSettings:
     )
 
 
+async def check_bases(service: Service, questions: Sequence[GoldenQuestion]) -> None:
+    """Raises ConfigurationError for a base that is not there, and a question without one."""
+    bases = {base.name for base in await service.corpus.bases.bases(LOCAL)}
+    for question in questions:
+        if question.knowledge_base not in bases:
+            named = question.knowledge_base or "no knowledge base"
+            raise ConfigurationError(
+                f"question {question.id} names {named!r}; there are: "
+                f"{', '.join(sorted(bases)) or 'none'}. Ingest it first, or give --kb"
+            )
+
+
 async def run_questions(
     service: Service,
     questions: Sequence[GoldenQuestion],
@@ -51,14 +63,7 @@ async def run_questions(
     Raises StaleLabels, and ConfigurationError for a base that is not there or a question without
     one.
     """
-    bases = {base.name for base in await service.corpus.bases.bases(LOCAL)}
-    for question in questions:
-        if question.knowledge_base not in bases:
-            named = question.knowledge_base or "no knowledge base"
-            raise ConfigurationError(
-                f"question {question.id} names {named!r}; there are: "
-                f"{', '.join(sorted(bases)) or 'none'}. Ingest it first, or give --kb"
-            )
+    await check_bases(service, questions)
     relevant: dict[str, list[str]] = {}
     for base in dict.fromkeys(q.knowledge_base for q in questions):
         own = [q for q in questions if q.knowledge_base == base]

@@ -20,6 +20,7 @@ from graph.settings import BudgetSettings, GraphSettings
 from ingest.pipeline import ingest
 from ingest.ports import DocumentRecord
 from ingest.scope import LOCAL
+from nodes.layout import unmarked
 from tests.conftest import MEMORY
 from tests.corpus import BASE
 
@@ -126,7 +127,7 @@ def test_what_is_not_current_says_so(run: Run) -> None:
     for one in run.corrected:
         lines = one.answer.answer.splitlines()
         for line, citation in zip(lines, one.answer.citations, strict=True):
-            told = f"{citation.quote} [{citation.n}]"
+            told = f"{unmarked(citation.quote)} [{citation.n}]"
             assert line.endswith(told), (one.question.id, line)
             note = line.removesuffix(told)
             said = NOTES.get(one.documents[citation.document_id].status)

@@ -365,7 +365,8 @@ def test_what_makes_runs_differ_is_switched_off_and_nothing_else() -> None:
     assert made.retrieve == RetrieveSettings(candidates=7, exact=True)
     assert made.budget == settings.budget.model_copy(update={"deadline_s": None})
     assert not made.cache.enabled
-    same = {"retrieve", "budget", "cache"}
+    assert made.query == settings.query.model_copy(update={"kept_s": 0})
+    same = {"retrieve", "budget", "cache", "query"}
     assert made.model_dump(exclude=same) == settings.model_dump(exclude=same)
     assert settings.budget.deadline_s is not None
 

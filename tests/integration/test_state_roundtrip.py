@@ -55,6 +55,7 @@ FULL = State(
     evidence=[Evidence(CANDIDATE, a_grade("ambiguous"), 2, parts={"Frist": a_grade("correct")})],
     instructions=["a"],
     new_chunks=1,
+    proposed="notice period",
     loops_over="no technique left",
     web_searched=True,
     web_sent="sent",
