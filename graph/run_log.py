@@ -30,6 +30,7 @@ CREATE INDEX IF NOT EXISTS runs_by_tenant ON runs (tenant, created_at);
     added=(("runs", "principals TEXT DEFAULT '[]'"),),
     pragmas=("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON"),
     hint="move the file away to begin a new one",
+    statement_s=60,  # reading through all of a base
 )
 KEPT = 10_000
 """Runs kept; the oldest go first."""

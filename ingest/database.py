@@ -19,6 +19,7 @@ class Tables:
     `what` is its name in messages, `file` the one in a data folder. `added` names, for tables that
     earlier versions made, a column with its definition. `rowid INTEGER PRIMARY KEY` counts the rows
     in the order of their coming. `pragmas` are SQLite's; `hint` is said of a file that is none.
+    `statement_s` are the seconds that PostgreSQL may take for one statement.
     """
 
     what: str
@@ -27,6 +28,7 @@ class Tables:
     added: tuple[tuple[str, str], ...] = ()
     pragmas: tuple[str, ...] = ()
     hint: str = ""
+    statement_s: int = 5
 
 
 class Rows(Protocol):

@@ -13,8 +13,8 @@ from ingest.errors import ConfigurationError, DependencyError, UnknownDataFormat
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
 
-TIMEOUT_S = 10
-"""Seconds to connect, to wait for a free connection, and of one statement."""
+TIMEOUT_S = 5
+"""Seconds to connect, and to wait for a free connection."""
 
 CONNECTIONS = 4
 """At most, of one store; they are made when they are needed."""
@@ -47,7 +47,7 @@ class PostgresDatabase:
                 f"CRAG_DATABASE__URL needs the extra `postgres`: pip install -e '.[postgres]' "
                 f"({error})"
             ) from error
-        options = f"-c statement_timeout={TIMEOUT_S}s"
+        options = f"-c statement_timeout={tables.statement_s}s"
         self._pool = ConnectionPool(
             url,
             kwargs={"connect_timeout": TIMEOUT_S, "prepare_threshold": None, "options": options},

@@ -31,6 +31,7 @@ CREATE INDEX IF NOT EXISTS documents_by_content
         ("knowledge_bases", "examples TEXT DEFAULT '[]'"),
     ),
     pragmas=("journal_mode = WAL", "synchronous = FULL"),
+    statement_s=60,  # deleting a large base
 )
 
 DOCUMENT_COLUMNS = (

@@ -36,6 +36,7 @@ CREATE INDEX IF NOT EXISTS token_vectors_by_revision
         "synchronous = FULL",
     ),
     hint="without that file they are computed anew",
+    statement_s=600,  # deleting those of a large base, 60 KB each
 )
 READ_VECTORS = replace(VECTORS, pragmas=(f"mmap_size = {MAPPED_BYTES}",))
 

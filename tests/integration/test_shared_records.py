@@ -1,6 +1,8 @@
 """Two processes on one PostgreSQL and one Qdrant: what one writes, the other answers from."""
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -19,8 +21,9 @@ from ingest.settings import DatabaseSettings, IndexSettings, QdrantSettings, own
 from tests.corpus import BASE, OpenCorpus
 from tests.fakes import HashingEmbedder, Killed
 from tests.places import Place
-from tests.postgres import Postgres
+from tests.postgres import Postgres, needed_binaries, postgres
 
+ROOT = Path(__file__).parents[2]
 OLD = "# Refunds\n\nRefunds are paid within thirty days of the return.\n"
 NEW = "# Refunds\n\nRefunds are paid within five days of the return.\n"
 LONG = "\n\n".join(f"Paragraph {n} says what it says of the matter." for n in range(30))
@@ -193,6 +196,53 @@ async def test_what_a_process_left_that_was_killed_is_swept_by_the_next_write(
         assert await there.chunks() > 1 and await there.found("paragraph") == []
         await there.upload("refunds.md", OLD)
         await stand_alone(there, "refunds.md")
+
+
+async def test_a_process_that_is_killed_lets_go_at_once(place: Place) -> None:
+    code = (
+        "import sys, time\n"
+        "from ingest.adapters.postgres_database import PostgresDatabase\n"
+        "from ingest.adapters.record_rows import RECORDS\n"
+        "from ingest.adapters.sql_records import SqlRecords\n"
+        "records = SqlRecords(PostgresDatabase(sys.argv[1], RECORDS))\n"
+        f"assert records.take('local', {BASE!r})\n"
+        "print('taken', flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    async with place.process("one") as here:
+        command = [sys.executable, "-c", code, place.url]
+        other = await asyncio.to_thread(subprocess.Popen, command, cwd=ROOT, stdout=subprocess.PIPE)
+        assert other.stdout is not None
+        try:
+            assert await asyncio.to_thread(other.stdout.readline) == b"taken\n"
+            waiting = asyncio.create_task(here.upload("refunds.md", OLD))
+            await asyncio.sleep(0.2)
+            assert not waiting.done()
+            other.kill()
+            async with asyncio.timeout(20):
+                await waiting
+        finally:
+            other.kill()
+            other.wait()
+            other.stdout.close()
+        await stand_alone(here, "refunds.md")
+
+
+async def test_goes_on_after_the_database_was_restarted(
+    store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingest.adapters.postgres_database.TIMEOUT_S", 1)
+    with postgres(needed_binaries()) as server:
+        async with Place(server.url, store_path).process("one") as here:
+            await here.upload("refunds.md", OLD)
+            server.stop()
+            with pytest.raises(DependencyError):
+                await here.found("refunds")
+            with pytest.raises(DependencyError):
+                await here.upload("refunds.md", NEW)
+            await asyncio.to_thread(server.start)
+            await here.upload("refunds.md", NEW)
+            await stand_alone(here, "refunds.md")
 
 
 async def test_another_embedder_is_refused_at_start_and_when_it_comes(place: Place) -> None:
