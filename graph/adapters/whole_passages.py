@@ -1,9 +1,10 @@
 """Tells what stands around a sentence: rules, steps and reasons seldom are one sentence."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from ingest.documents import Candidate
+from ingest.sentences import sentence_spans
 from nodes.answer_type import expected_type
 from nodes.findings import Stated
 from nodes.instructions import is_instruction
@@ -14,11 +15,15 @@ WORDS = 120
 """Told of one passage, at most: about what fits on a screen of a phone."""
 
 _SEVERAL = re.compile(
-    r"\b(?:rules?|happens?|what (?:must|should|do|has|have|are|was|were|can|helps?)|which \w+s"
-    r"|how (?:do|does|can|must|should|is|are|to)|steps?|was (?:ist|soll|muss|tun|passiert|gilt)"
-    r"|welche|wie (?:wird|werden|soll|muss|kann|ist)|qu[eé] (?:debo|hay|pasa|hago)|cu[aá]les)\b",
+    r"\b(?:rules?|conditions|happens?|what (?:must|should|do|has|have|are|was|were|can|helps?)"
+    r"|which \w+(?<![sui])s|how (?:do|does|can|must|should|is|are|to)|steps?"
+    r"|was (?:ist|soll|muss|tun|passiert|gilt)"
+    r"|welche (?:\w+e[lr]?n|schritte|gründe)"
+    r"|wie (?:wird|werden|soll|muss|kann|ist|läuft|laufen)"
+    r"|qu[eé] (?:debo|hay|pasa|pasos|hago|reglas|condiciones)|cu[aá]les)\b",
     re.IGNORECASE,
 )
+"""`Welche Farbe` asks for one thing, `welche Regeln` for several: in German the noun tells."""
 
 
 def asks_for_several(question: str) -> bool:
@@ -37,25 +42,46 @@ def around(
     Ends at orders to a model, at texts of `without`, and where another code of the same kind as one
     that the question names begins: what is told stands together in the document.
     """
-    text = candidate.chunk.text
-    strips = strips_of(text, [])
+    text, asked = candidate.chunk.text, literals(question)
+
+    def ends(start: int, end: int) -> bool:
+        said = text[start:end]
+        wrong = any(one in said for one in without)
+        return wrong or is_instruction(said) or _names_another(said, asked)
+
+    strips = _between(text, *_open(text, stated, ends))
     at = next(n for n, strip in enumerate(strips) if strip.start <= stated.start < strip.end)
-    first = last = at
-    asked = literals(question)
-    if _names_another(text[strips[at].start : strips[at].end], asked):
+    if ends(strips[at].start, strips[at].end):
         return [stated]
+    first = last = at
     words = _words(text, strips[at])
     for step in (1, -1):
         n = at + step
         while 0 <= n < len(strips):
-            said = text[strips[n].start : strips[n].end]
             words += _words(text, strips[n])
-            ends = said in without or is_instruction(said) or _names_another(said, asked)
-            if ends or words > WORDS:
+            if words > WORDS or ends(strips[n].start, strips[n].end):
                 break
             first, last = min(first, n), max(last, n)
             n += step
     return [Stated(s.start, s.end, stated.probability) for s in strips[first : last + 1]]
+
+
+def _open(text: str, stated: Stated, ends: Callable[[int, int], bool]) -> tuple[int, int]:
+    """From where to where no sentence around this one ends what may be told: an order may stand in
+    the same strip."""
+    spans = sentence_spans(text)
+    first = last = next(n for n, (_, end) in enumerate(spans) if stated.start < end)
+    while first > 0 and not ends(*spans[first - 1]):
+        first -= 1
+    while last + 1 < len(spans) and not ends(*spans[last + 1]):
+        last += 1
+    return spans[first][0], spans[last][1]
+
+
+def _between(text: str, start: int, stop: int) -> list[Stated]:
+    """The strips of the text, without the sentences of them that stand outside."""
+    inside = [(max(s.start, start), min(s.end, stop)) for s in strips_of(text, [])]
+    return [Stated(begin, end, 0.0) for begin, end in inside if begin < end]
 
 
 def _names_another(said: str, asked: Collection[str]) -> bool:

@@ -91,6 +91,24 @@ async def test_a_sentence_beside_an_order_is_told_by_the_default_generator(
     assert (await run(services)).outcome == "refused"
 
 
+async def test_a_step_beside_an_order_is_told_without_it(embedder: HashingEmbedder) -> None:
+    """Steps are told with what stands around them."""
+    step, next_one = "Returned refunds take a form.", "Send it to the desk."
+    scorer = AnswerScorer(
+        TokenVectors(embedder, megabytes=1), Calibration("1", "hashing", {"full": COVERAGE})
+    )
+    services = ports(
+        index=one_passage(f"{step} {ORDER}\n{next_one}"),
+        grader=CalibratedGrader(scorer, calibrated=True),
+        generator=ExtractiveGenerator(scorer),
+    )
+    state = await run(services, "How do returned refunds take?")
+    assert [sentence.text for sentence in state.draft] == [step]
+    services = replace(services, index=one_passage(f"{step} {next_one}\n{ORDER}"))
+    state = await run(services, "How do returned refunds take?")
+    assert [sentence.text for sentence in state.draft] == [f"{step} {next_one}"]
+
+
 async def test_no_generator_brings_an_address_from_nowhere_into_an_answer() -> None:
     class Linking:
         async def generate(self, question: str, evidence: Any, **options: Any) -> Draft:
