@@ -70,7 +70,7 @@ def measure(
         "gain": _gain(rows["corrective"], rows["naive"]),
         "by_tag": {tag: _of_tag(records, rows, present, tag) for tag in tags},
         "stages": {p: _stages(of_pipeline(records, p)) for p in present},
-        "reachable": _reachable(of_pipeline(records, present[0])) if present else {},
+        "reachable": _reachable(records),
         "selective": {p: selective(of_pipeline(records, p)) for p in present},
         "latency_ms": {p: _latency(of_pipeline(records, p)) for p in present},
         "cost_usd": {p: _cost(rows[p].values(), usd_per_million_tokens) for p in present},

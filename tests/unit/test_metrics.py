@@ -202,6 +202,11 @@ def test_what_is_reachable_is_a_ranking_of_all_labels() -> None:
     assert (reachable["hit@1"], reachable["R@1"], reachable["nDCG@10"]) == (1.0, 0.75, 1.0)
 
 
+def test_what_is_reachable_is_said_where_one_pipeline_alone_ran() -> None:
+    found = measured(a_record("corrective", REFUNDS, None), a_record("naive", REFUNDS, a_run()))
+    assert found["reachable"]["P@5"] == pytest.approx(0.2)
+
+
 def test_the_order_of_the_records_changes_nothing() -> None:
     forward, backward = measured(*RUN), measured(*reversed(RUN))
     for name in ("metrics", "by_tag", "gain", "applies", "errors", "n"):
