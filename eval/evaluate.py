@@ -3,7 +3,7 @@
 import hashlib
 import json
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,11 @@ from eval.corpora import ingest_golden
 from eval.datasets import sampled
 from eval.golden import GoldenQuestion, Split, load_golden_set
 from eval.metrics import measure
-from eval.records import PIPELINES, Record, read_records, write_record
+from eval.records import PIPELINES, Record, write_record, write_records
 from eval.relevance import StaleLabels
 from eval.report import write_reports
 from eval.results import ASKED, METRICS, RECORDS, STALE
+from eval.resume import asked_of, kept_records
 from eval.runner import check_bases, deterministic, run_questions
 from graph.compose import Service, open_graph
 from graph.runner import PIPELINE_VERSION
@@ -51,11 +52,12 @@ async def evaluate(settings: GraphSettings, evaluation: Evaluation) -> dict[str,
     What an earlier run left there goes first, so that it cannot stand for this one. Interrupted, it
     leaves the records it had, and one that resumes asks only what they lack; an error counts as
     lacking. Raises ConfigurationError, also where the kept records are of another golden set, of
-    other settings or of another version; and StaleLabels for labels that no longer point at
-    anything; the folder then holds only what they are.
+    other settings or of another version, and the folder stays as it was; and StaleLabels for labels
+    that no longer point at anything; the folder then holds only what they are.
     """
     questions = chosen(evaluation)
-    _clear(evaluation.out, but=(RECORDS, ASKED) if evaluation.resume else ())
+    if not evaluation.resume:
+        _clear(evaluation.out)
     try:
         return await _evaluate(settings, evaluation, questions)
     except StaleLabels as stale:
@@ -72,8 +74,12 @@ async def _evaluate(
             for base in dict.fromkeys(question.knowledge_base for question in questions):
                 await ingest_golden(service.corpus, evaluation.documents, base)
         await check_bases(service, questions)
-        about = await _about(service, evaluation, questions)
-        kept = _kept(evaluation, about, {question.id for question in questions})
+        indexes = await _indexes(service, questions)
+        about = _about(service, evaluation, indexes)
+        asked = asked_of(about, indexes, service.settings)
+        kept = kept_records(evaluation.out, asked, questions) if evaluation.resume else []
+        _clear(evaluation.out, but=(RECORDS, ASKED))
+        (evaluation.out / ASKED).write_text(json.dumps(asked, indent=2) + "\n", encoding="utf-8")
         records = await run_and_keep(service, questions, evaluation.out / RECORDS, kept)
     metrics = measure(
         records, about=about, usd_per_million_tokens=evaluation.usd_per_million_tokens
@@ -86,34 +92,19 @@ async def _evaluate(
 async def run_and_keep(
     service: Service, questions: Sequence[GoldenQuestion], file: Path, kept: Sequence[Record] = ()
 ) -> list[Record]:
-    """The records, each also written to the file as it comes; `kept` are not run again, and are
-    written first: another interruption loses none of them."""
+    """The records, each also written to the file as it comes; `kept` are not run again, and
+    another interruption loses none of them. In the end the file is in the order of the questions,
+    however often the run was cut short."""
     records: list[Record] = []
-    with file.open("w", encoding="utf-8", newline="\n") as written:
-        for record in kept:
-            write_record(written, record)
+    write_records(file, kept)
+    with file.open("a", encoding="utf-8", newline="\n") as written:
         async for record in run_questions(service, questions, PIPELINES, kept, progress=_say):
             if record not in kept:
                 write_record(written, record)
             records.append(record)
+    if kept:
+        write_records(file, records)
     return records
-
-
-def _kept(evaluation: Evaluation, about: dict[str, Any], ids: Collection[str]) -> list[Record]:
-    """The records that a run which resumes may keep; what it asks is written down beside them."""
-    file, records = evaluation.out / ASKED, evaluation.out / RECORDS
-    now = json.dumps(about, indent=2, sort_keys=True) + "\n"
-    kept: list[Record] = []
-    if evaluation.resume and records.exists():
-        if not file.exists() or file.read_text(encoding="utf-8") != now:
-            raise ConfigurationError(
-                f"{records} is of another golden set, of other settings or of another version "
-                f"({ASKED} differs); run without --resume to begin again"
-            )
-        found = read_records(records, cut_short=True)
-        kept = [record for record in found if record.ran and record.golden.id in ids]
-    file.write_text(now, encoding="utf-8")
-    return kept
 
 
 def chosen(evaluation: Evaluation) -> list[GoldenQuestion]:
@@ -153,17 +144,19 @@ def write_metrics(file: Path, metrics: dict[str, Any]) -> None:
     file.write_text(text + "\n", encoding="utf-8")
 
 
-async def _about(
-    service: Service, evaluation: Evaluation, questions: Sequence[GoldenQuestion]
-) -> dict[str, Any]:
-    bases = list(dict.fromkeys(question.knowledge_base for question in questions))
-    versions = [await service.corpus.index.version(LOCAL, base) for base in bases]
+async def _indexes(service: Service, questions: Sequence[GoldenQuestion]) -> dict[str, str]:
+    """The version of each base that is asked."""
+    bases = dict.fromkeys(question.knowledge_base for question in questions)
+    return {base: await service.corpus.index.version(LOCAL, base) for base in bases}
+
+
+def _about(service: Service, evaluation: Evaluation, indexes: dict[str, str]) -> dict[str, Any]:
     settings = service.settings.model_dump(mode="json", include={"retrieve", "rerank", "grade",
         "answer", "budget"})  # fmt: skip
     chat = service.settings.chat.model
     return {
-        "index_version": "+".join(versions),
-        "knowledge_bases": bases,
+        "index_version": "+".join(indexes.values()),
+        "knowledge_bases": list(indexes),
         "golden": {
             "file": evaluation.golden.name,
             "sha256": hashlib.sha256(evaluation.golden.read_bytes()).hexdigest(),

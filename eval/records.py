@@ -1,6 +1,6 @@
 """What one pipeline did with one golden question: a line of records.jsonl."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self, TextIO
 
@@ -91,11 +91,22 @@ def write_record(file: TextIO, record: Record) -> None:
     file.flush()
 
 
+def write_records(file: Path, records: Iterable[Record]) -> None:
+    """In the place of what the file held: an interruption leaves the one or the other."""
+    fresh = file.with_name(f"{file.name}.new")
+    with fresh.open("w", encoding="utf-8", newline="\n") as written:
+        for record in records:
+            write_record(written, record)
+    fresh.replace(file)
+
+
 def read_records(file: Path, *, cut_short: bool = False) -> list[Record]:
-    """`cut_short`: the last line may be half written. Raises ConfigurationError with the line
-    number."""
+    """`cut_short`: the last line may be half written, in the middle of a character even. Raises
+    ConfigurationError with the line number."""
     try:
-        lines = file.read_text(encoding="utf-8").split("\n")
+        content = file.read_bytes()
+        ended = content[: content.rfind(b"\n") + 1]
+        lines = _decoded(content, ended if cut_short else content).split("\n")
     except OSError as error:
         raise ConfigurationError(f"{file}: {error.strerror}; `crag eval run` writes it") from None
     except UnicodeDecodeError:
@@ -111,6 +122,13 @@ def read_records(file: Path, *, cut_short: bool = False) -> list[Record]:
                 said = error.errors(include_url=False)[0]["msg"]
                 raise ConfigurationError(f"{file}:{number}: no record: {said}") from None
     return records
+
+
+def _decoded(content: bytes, instead: bytes) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return instead.decode("utf-8")
 
 
 def of_pipeline(records: Sequence[Record], pipeline: Pipeline) -> list[Record]:
