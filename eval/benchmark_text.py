@@ -7,6 +7,8 @@ def report_lines(report: dict[str, Any]) -> list[str]:
     lines = [f"{report['dataset']}, {report['pipeline']}, {report['n']} rows", *_figures(report)]
     if "errors" in report:
         lines.append(f"  errors             {report['errors']}, not scored")
+    if report.get("fell_back"):
+        lines.append(f"  fell back          {report['fell_back']}, not worded by the chat model")
     if latency := report.get("latency_ms"):
         lines.append(f"  latency  p50 {latency['p50']:.1f} ms, p95 {latency['p95']:.1f} ms")
     for name, own in report.get("sets", {}).items():

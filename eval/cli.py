@@ -122,14 +122,15 @@ def benchmark(
         raise typer.BadParameter("it is for --beir", param_hint="--follow-ups")
     if sample is not None and (scorer == "baseline9" or (beir is not None and not follow_ups)):
         raise typer.BadParameter("not for baseline9, nor --beir alone", param_hint="--sample")
+    if limit is not None and near_misses is not None:
+        raise typer.BadParameter("not for --near-misses; --sample is", param_hint="--limit")
     chosen: Any = {"side": side or "all", "limit": limit}
     if beir is not None and follow_ups:
         from eval.follow_ups import benchmark_follow_ups
 
         named = pipeline or "rerank"
-        sides: Any = side or "all"
         running = benchmark_follow_ups(
-            settings, beir, named, split=split or "test", side=sides, sample=sample
+            settings, beir, named, split=split or "test", sample=sample, **chosen
         )
     elif beir is not None:
         from eval.benchmark import benchmark as measure

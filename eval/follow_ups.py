@@ -26,6 +26,7 @@ async def benchmark_follow_ups(
     *,
     split: str = "test",
     side: Side = "all",
+    limit: int | None = None,
     sample: int | None = None,
 ) -> dict[str, Any]:
     """The questions of a BEIR folder that have a history, each searched for twice: as it was asked
@@ -38,7 +39,8 @@ async def benchmark_follow_ups(
     if pipeline == "corrective":
         raise ConfigurationError("whole runs make follow-ups stand alone by themselves")
     dataset = load_beir(folder, split=split, side=side)
-    asked = sampled([question for question in dataset.questions if question.history], sample)
+    follow_ups = [question for question in dataset.questions if question.history][:limit]
+    asked = sampled(follow_ups, sample)
     if not asked:
         raise ConfigurationError(f"{folder} has no judged question with a history, side {side}")
     before: list[Ranked] = []
