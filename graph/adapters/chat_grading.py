@@ -7,9 +7,12 @@ from dataclasses import replace
 from graph.adapters.chat_model import ChatModel, NoVerdict
 from ingest.documents import Candidate
 from ingest.errors import ServiceError
+from ingest.loaders.normalise import one_line, printable
 from nodes import prompts
 from nodes.findings import Grade, Verdict
+from nodes.instructions import is_instruction
 from nodes.ports import GradedPassages, Grader
+from nodes.safe_sentences import addresses
 
 SURE_NO = 0.25
 """Log-prob mode: below it a passage is incorrect, from SURE_YES correct, between them ambiguous."""
@@ -101,8 +104,8 @@ class ChatGrader:
             prompts.Answering,
             max_tokens=SHORT_REPLY,
         )
-        proposed = " ".join(reply.query.split())
-        usable = not reply.answering and len(proposed) <= LONGEST
+        proposed = one_line(printable(reply.query))
+        usable = not reply.answering and _is_query(proposed, question)
         verdicts = [float(n in reply.answering) for n in range(1, len(asked) + 1)]
         return verdicts, proposed if usable else ""
 
@@ -119,6 +122,13 @@ class ChatGrader:
             return await self._chat.yes(prompts.passage_answers(question, shown(candidate)))
         except ServiceError as error:
             return error
+
+
+def _is_query(proposed: str, question: str) -> bool:
+    """A passage may have made the model say it, and a refusal shows what was searched for: no
+    order to a model, and no address that was not asked about."""
+    told = is_instruction(proposed) or addresses(proposed) - addresses(question)
+    return len(proposed) <= LONGEST and not told
 
 
 def _graded(scored: Grade | None, yes: float, upper: float, lower: float) -> Grade:
