@@ -47,6 +47,14 @@ def addresses(text: str) -> set[str]:
     return {_alike(found.group()) for found in _ADDRESS.finditer(text)}
 
 
+def dictated(query: str, *given: str) -> bool:
+    """Whether a model was made to say it by what it read: an order to a model, or an address, that
+    the asker's own words do not hold. A refusal shows what was searched for."""
+    known = {one for text in given for one in addresses(text)}
+    order = is_instruction(query) and not any(is_instruction(text) for text in given)
+    return order or bool(addresses(query) - known)
+
+
 def without_addresses(text: str) -> str:
     """The text with a space for each of its addresses: their digits are no amounts."""
     return _ADDRESS.sub(" ", text)

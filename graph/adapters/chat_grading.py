@@ -10,9 +10,8 @@ from ingest.errors import ServiceError
 from ingest.loaders.normalise import one_line, printable
 from nodes import prompts
 from nodes.findings import Grade, Verdict
-from nodes.instructions import is_instruction
 from nodes.ports import GradedPassages, Grader
-from nodes.safe_sentences import addresses
+from nodes.safe_sentences import dictated
 
 SURE_NO = 0.25
 """Log-prob mode: below it a passage is incorrect, from SURE_YES correct, between them ambiguous."""
@@ -105,7 +104,7 @@ class ChatGrader:
             max_tokens=SHORT_REPLY,
         )
         proposed = one_line(printable(reply.query))
-        usable = not reply.answering and _is_query(proposed, question)
+        usable = not (reply.answering or len(proposed) > LONGEST or dictated(proposed, question))
         verdicts = [float(n in reply.answering) for n in range(1, len(asked) + 1)]
         return verdicts, proposed if usable else ""
 
@@ -122,13 +121,6 @@ class ChatGrader:
             return await self._chat.yes(prompts.passage_answers(question, shown(candidate)))
         except ServiceError as error:
             return error
-
-
-def _is_query(proposed: str, question: str) -> bool:
-    """A passage may have made the model say it, and a refusal shows what was searched for: no
-    order to a model, and no address that was not asked about."""
-    told = is_instruction(proposed) or addresses(proposed) - addresses(question)
-    return len(proposed) <= LONGEST and not told
 
 
 def _graded(scored: Grade | None, yes: float, upper: float, lower: float) -> Grade:
