@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -89,11 +89,19 @@ def report_lines(report: dict[str, Any]) -> list[str]:
 def _changed(settings: Settings, problems: list[str]) -> dict[str, Any]:
     """Settings of this environment that are not the default, by name; secrets are masked."""
     from graph.adapters.calibration import load_calibration
+    from graph.adapters.fitted_confidence import load_confidence
+    from ingest.access import open_access
 
-    try:
-        load_calibration(settings.grade.calibration)
-    except ConfigurationError as error:
-        problems.append(error.message)
+    opened: list[Callable[[], object]] = [
+        lambda: load_calibration(settings.grade.calibration),
+        lambda: load_confidence(settings.answer.calibration),
+        lambda: open_access(settings.access),
+    ]
+    for one in opened:
+        try:
+            one()
+        except ConfigurationError as error:
+            problems.append(error.message)
     return dict(_flat(PREFIX, settings.model_dump(mode="json", exclude_defaults=True)))
 
 

@@ -40,7 +40,7 @@ def redis_report(settings: Settings, problems: list[str]) -> dict[str, Any]:
         asyncio.run(asked())
         state = "answers" if settings.redis.url else state
     except (ConfigurationError, DependencyError) as error:
-        problems.append(f"CRAG_REDIS__URL: {error.message}")
+        problems.append(f"CRAG_REDIS__URL: {error.message.removeprefix('CRAG_REDIS__URL: ')}")
         state = "cannot be used"
     return {"state": state, "prefix": settings.redis.prefix}
 

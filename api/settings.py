@@ -1,22 +1,20 @@
 """Settings of the HTTP service, and the root of all settings."""
 
 import ipaddress
-import json
 from collections.abc import Callable
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
-from pydantic_settings import NoDecode
 
 from graph.asking import MAX_QUESTION
-from graph.settings import GraphSettings
+from graph.settings import MAX_DAYS, GraphSettings
 from ingest.errors import ConfigurationError
-from ingest.settings import Section
+from ingest.settings import Listed, Section
 
 
 class ApiSettings(Section):
-    keys: Annotated[list[SecretStr], NoDecode] = Field(
+    keys: Listed[SecretStr] = Field(
         [], description="Bearer keys, separated by commas or as a JSON list."
     )
     allow_anonymous: bool = Field(False, description="Serve beyond loopback without any key.")
@@ -27,15 +25,6 @@ class ApiSettings(Section):
     stream_stall_s: float = Field(30, gt=0, description="Seconds a full queue may stand still.")
     standby: bool = Field(False, description="Wait for a data folder that another process holds.")
     shutdown_grace_s: int = Field(10, ge=0, description="Seconds for open requests at the end.")
-
-    @field_validator("keys", mode="before")
-    @classmethod
-    def _separated(cls, value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        if value.lstrip().startswith("["):
-            return json.loads(value)
-        return [key.strip() for key in value.split(",") if key.strip()]
 
 
 class TenantLimits(Section):
@@ -64,7 +53,7 @@ class LimitSettings(Section):
 
 
 class AuditSettings(Section):
-    ttl_days: float = Field(365, ge=0, description="Kept; 0: for ever.")
+    ttl_days: float = Field(365, ge=0, le=MAX_DAYS, description="Kept; 0: for ever.")
     questions: bool = Field(False, description="Keep the text of questions, too.")
 
 
@@ -74,7 +63,7 @@ class JwtSettings(Section):
     jwks_url: str | None = Field(None, description="Where the provider publishes its public keys.")
     issuer: str = Field("", description="What `iss` must be.")
     audience: str = Field("", description="What `aud` must name: this service.")
-    algorithms: list[Literal["RS256", "ES256", "EdDSA"]] = Field(
+    algorithms: Listed[Literal["RS256", "ES256", "EdDSA"]] = Field(
         ["RS256", "ES256", "EdDSA"], min_length=1, description="Of signatures; never a shared key."
     )
     leeway_s: float = Field(30.0, ge=0, le=300, description="Seconds that clocks may be apart.")

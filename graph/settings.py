@@ -7,8 +7,11 @@ from pydantic import Field, SecretStr, model_validator
 
 from graph.query_settings import QuerySettings as QuerySettings
 from ingest.fusion import Fusion
-from ingest.settings import IndexSettings, Section
+from ingest.settings import HttpAddress, IndexSettings, Listed, Section
 from nodes.context import DEFAULTS
+
+MAX_DAYS = 36_500
+"""Of what is kept for a time; beyond it there is "for ever"."""
 
 
 class RetrieveSettings(Section):
@@ -137,7 +140,9 @@ class AnswerSettings(Section):
 
 class CacheSettings(Section):
     enabled: bool = Field(True, description="Keep answers for who may see the same.")
-    ttl_s: float = Field(86_400, gt=0, description="Seconds that an answer is kept.")
+    ttl_s: float = Field(
+        86_400, gt=0, le=MAX_DAYS * 86_400, description="Seconds that an answer is kept."
+    )
     megabytes: float = Field(64, gt=0, description="Of this process; the least used go first.")
     similarity: float = Field(
         0.85, ge=-1, le=1, description="Cosine of two questions with one meaning, at least."
@@ -156,11 +161,11 @@ class BudgetSettings(Section):
 
 class WebSettings(Section):
     tavily_api_key: SecretStr | None = None
-    base_url: str | None = Field(None, description="Another address for the Tavily protocol.")
+    base_url: HttpAddress = Field(None, description="Another address for the Tavily protocol.")
     timeout_s: float = Field(8.0, gt=0, le=60, description="Seconds for one search.")
     results: int = Field(5, ge=1, le=20, description="Results asked for.")
-    allow: list[str] = Field([], description="Only these domains; empty: all.")
-    deny: list[str] = Field([], description="Never these domains.")
+    allow: Listed[str] = Field([], description="Only these domains; empty: all.")
+    deny: Listed[str] = Field([], description="Never these domains.")
 
 
 class ChatSettings(Section):
@@ -168,7 +173,7 @@ class ChatSettings(Section):
         None, description="provider:name, such as openai:gpt-5-mini; None: answers are extracted."
     )
     lite_model: str | None = Field(None, description="A cheaper one for grading and rewriting.")
-    base_url: str | None = Field(None, description="An OpenAI-compatible server, or Ollama's.")
+    base_url: HttpAddress = Field(None, description="An OpenAI-compatible server, or Ollama's.")
     api_key: SecretStr | None = None
     verdicts: Literal["batched", "logprob"] = Field(
         "batched",
@@ -193,11 +198,15 @@ class PrivacySettings(Section):
 
 
 class ThreadSettings(Section):
-    ttl_days: float = Field(30, ge=0, description="Kept after the last run; 0: for ever.")
+    ttl_days: float = Field(
+        30, ge=0, le=MAX_DAYS, description="Kept after the last run; 0: for ever."
+    )
 
 
 class RunSettings(Section):
-    ttl_days: float = Field(30, ge=0, description="Kept in the log of runs; 0: for ever.")
+    ttl_days: float = Field(
+        30, ge=0, le=MAX_DAYS, description="Kept in the log of runs; 0: for ever."
+    )
     """They hold questions and what was answered."""
 
 

@@ -1,18 +1,29 @@
 """Settings of the corpus and its index: frozen, from `CRAG_*`, unknown names refused."""
 
 import difflib
+import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+)
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from ingest.errors import ConfigurationError
 
 S = TypeVar("S", bound=BaseSettings)
+T = TypeVar("T")
 
 PREFIX = "CRAG_"
 TEST_PREFIX = "CRAG_TEST_"
@@ -22,7 +33,30 @@ TEST_PREFIX = "CRAG_TEST_"
 class Section(BaseModel):
     """A frozen group of settings; `CRAG_RETRIEVE__CANDIDATES` is `retrieve.candidates`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+def _separated(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        return json.loads(value)
+    return [one.strip() for one in value.split(",") if one.strip()]
+
+
+Listed = Annotated[list[T], NoDecode, BeforeValidator(_separated)]
+"""Separated by commas or as a JSON list."""
+
+
+def _http(url: str | None) -> str | None:
+    parts = urlsplit(url or "http://unset")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("must be http://host:port or https://host:port")
+    return url or None
+
+
+HttpAddress = Annotated[str | None, AfterValidator(_http)]
+"""None where it is empty."""
 
 
 class SplitSettings(Section):
@@ -34,7 +68,7 @@ class SplitSettings(Section):
 class QdrantSettings(Section):
     """A Qdrant server in place of the embedded store; without `url` nothing here counts."""
 
-    url: str | None = Field(None, description="http://… or https://…; unset: the embedded store.")
+    url: HttpAddress = Field(None, description="http://… or https://…; unset: the embedded store.")
     api_key: SecretStr | None = None
     prefer_grpc: bool = Field(False, description="gRPC for points, which is faster for many.")
     grpc_port: int = Field(6334, ge=1, le=65535)
@@ -51,19 +85,25 @@ class QdrantSettings(Section):
 
     @field_validator("url")
     @classmethod
-    def _address(cls, url: str | None) -> str | None:
-        parts = urlsplit(url or "http://unset")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("must be http://host:port or https://host:port")
+    def _without_password(cls, url: str | None) -> str | None:
+        parts = urlsplit(url or "")
         if parts.username or parts.password:
             raise ValueError("must not hold a password; CRAG_QDRANT__API_KEY is the place for it")
-        return url or None
+        return url
 
 
 class DatabaseSettings(Section):
     """A PostgreSQL in place of the files of the data folder; it needs a Qdrant server beside it."""
 
     url: SecretStr | None = Field(None, description="postgresql://…; processes with one share all.")
+
+    @field_validator("url")
+    @classmethod
+    def _address(cls, url: SecretStr | None) -> SecretStr | None:
+        given = url.get_secret_value() if url else ""
+        if given and urlsplit(given).scheme not in ("postgresql", "postgres"):
+            raise ValueError("must be postgresql://user@host/database")
+        return url if given else None
 
 
 class AccessSettings(Section):
@@ -111,8 +151,6 @@ def read(settings: type[S], **overrides: Any) -> S:
         return settings(**overrides)
     except ValidationError as error:
         raise ConfigurationError("; ".join(_explain(error))) from None
-    except SettingsError as error:
-        raise ConfigurationError(f"{error}; lists are written as JSON") from None
 
 
 def own_folder(data_dir: Path) -> dict[str, Any]:

@@ -73,7 +73,10 @@ class Context(BaseModel):
         "best", description="Passages of several queries count by their best score, or by votes."
     )
     today: date | None = Field(
-        None, description='The day that "last month" is counted from; None: that of the run.'
+        None,
+        ge=date(1900, 1, 1),
+        le=date(2999, 12, 31),
+        description='The day that "last month" is counted from; None: that of the run.',
     )
     strips: bool = Field(True, description="Chat models read graded strips, not whole passages.")
     around: int = Field(

@@ -22,7 +22,7 @@ def test_keys_come_separated_by_commas_or_as_json(
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("CRAG_PORT", "70000"), ("CRAG_API__KEYS", "[1"), ("CRAG_WEB__ALLOW", "example.org")],
+    [("CRAG_PORT", "70000"), ("CRAG_API__KEYS", "[1"), ("CRAG_JWT__ALGORITHMS", "HS256")],
 )
 def test_a_bad_value_is_a_configuration_error(
     name: str, value: str, monkeypatch: pytest.MonkeyPatch

@@ -8,8 +8,9 @@ from pydantic import SecretStr
 from api.doctor import examine
 from api.doctor_languages import base_line
 from api.settings import Settings
-from graph.settings import RedisSettings, RerankSettings
+from graph.settings import AnswerSettings, GradeSettings, RedisSettings, RerankSettings
 from ingest.adapters.sentence_transformer import FILES_SHA256, packaged_model
+from ingest.settings import AccessSettings
 from tests.redis_server import RedisServer
 
 
@@ -43,6 +44,21 @@ def test_documents_in_another_language_than_the_model_are_named() -> None:
 def test_an_adapter_that_cannot_be_imported_is_a_problem(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path, rerank=RerankSettings(kind=".foo:X"))
     assert problem.startswith("cannot load the adapter '.foo:X': ")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"answer": AnswerSettings(calibration="none.json")},
+        {"grade": GradeSettings(calibration="none.json")},
+        {"access": AccessSettings(resolver="none.such:Class")},
+    ],
+)
+def test_what_the_service_would_refuse_at_start_is_a_problem(
+    settings: dict[str, object], tmp_path: Path
+) -> None:
+    (problem,) = problems(tmp_path, **settings)
+    assert "none" in problem
 
 
 def test_a_redis_that_is_away_is_a_problem(tmp_path: Path, redis: RedisServer) -> None:
