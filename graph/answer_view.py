@@ -20,7 +20,8 @@ REASONS = {
 def answer_lines(answer: dict[str, Any]) -> list[str]:
     """The answer, then its citations; where it is partial or refused, why and what was tried."""
     lines = [answer["answer"]]
-    lines += _sources(answer["citations"])
+    several = len(answer["searched"]["knowledge_bases"]) > 1
+    lines += _sources(answer["citations"], with_base=several)
     if answer.get("confidence") is not None:
         lines += ["", f"Confidence: {answer['confidence']:.2f}"]
     if answer["outcome"] in ("answered_partially", "refused"):
@@ -49,12 +50,13 @@ def search_lines(found: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _sources(citations: list[dict[str, Any]]) -> Iterator[str]:
+def _sources(citations: list[dict[str, Any]], *, with_base: bool) -> Iterator[str]:
     seen = {citation["n"]: citation for citation in citations}
     if seen:
         yield "\nSources"
     for n, citation in sorted(seen.items()):
-        where = f" <{citation['url']}>" if citation["url"] else f"  {citation['source']}"
+        base = f"{citation['knowledge_base']}: " if with_base else ""
+        where = f" <{citation['url']}>" if citation["url"] else f"  {base}{citation['source']}"
         found = "  (found by its words, not named)" if citation["attributed"] else ""
         yield f"[{n}] {_place(citation)}{where}".rstrip() + found
         yield from textwrap.wrap(

@@ -38,6 +38,8 @@ class Progress:
 
     def line(self) -> str:
         seconds = time.monotonic() - self.began
+        if not self.done:
+            return f"no file is done yet, {seconds:.0f} s; without a server the models load first"
         done = f"{self.done} of {counted(self.files, 'file')}"
         return f"{done}, {counted(self.passages, 'passage')} written, {seconds:.0f} s"
 

@@ -28,6 +28,14 @@ def test_shows_title_heading_page_and_quote_of_a_citation() -> None:
     assert "found by its words" in answer_lines(answer)[2]
 
 
+def test_a_source_names_its_base_where_several_were_asked() -> None:
+    answer = an_answer().as_json() | {"citations": [CITATION | {"knowledge_base": "shop"}]}
+    answer["searched"] = answer["searched"] | {"knowledge_bases": ["hr", "shop"]}
+    assert "[1] Refund policy > Payment, page 3  shop: policies/refund.md" in answer_lines(answer)
+    answer["citations"] = [answer["citations"][0] | {"url": "https://example.org/a"}]
+    assert "[1] Refund policy > Payment, page 3 <https://example.org/a>" in answer_lines(answer)
+
+
 def test_a_refusal_says_why_and_what_was_searched() -> None:
     lines = answer_lines(an_answer(question="why?", refused=True).as_json())
     assert "Refused: no_evidence: nothing that was found answers the question" in lines

@@ -22,11 +22,14 @@ def test_a_line_every_few_seconds_where_there_is_no_terminal(
     monkeypatch.setattr(progress, "EVERY_S", 0.02)
     said = ""
     with shown_progress(4) as on_result:
+        deadline = time.monotonic() + 5
+        while "no file is done yet" not in said and time.monotonic() < deadline:
+            said += capsys.readouterr().err
         for result in RESULTS:
             on_result(result, 4)
-        deadline = time.monotonic() + 5
         while "3 of 4 files" not in said and time.monotonic() < deadline:
             said += capsys.readouterr().err
+    assert "no file is done yet, 0 s; without a server the models load first" in said
     assert "3 of 4 files, 3 passages written, " in said
     assert "failed: c.md: It is empty." in said
     time.sleep(0.05)
