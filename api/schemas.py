@@ -11,7 +11,7 @@ from ingest.loaders.normalise import printable
 MAX_TURNS = 50
 MAX_BASES = 20
 MAX_ANSWER = 20_000
-MAX_OPTIONS = 32
+MAX_OPTIONS = 64
 MAX_FIELDS = 100
 
 

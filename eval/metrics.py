@@ -24,16 +24,30 @@ Row = dict[str, float]
 """Metric values of one question; a metric that does not apply is not in it."""
 
 
-def question_rows(records: Sequence[Record], pipeline: Pipeline) -> dict[str, Row]:
-    """By question id; an errored question has no values."""
+def question_rows(
+    records: Sequence[Record], pipeline: Pipeline, ranked: dict[str, Row] | None = None
+) -> dict[str, Row]:
+    """By question id; an errored question has no values. `ranked` are the retrieval metrics of its
+    last stage, where they are known already."""
     own = [record for record in of_pipeline(records, pipeline) if record.ran is not None]
-    ranked = retrieval_values(*_rankings(own, LAST[pipeline]))
+    if ranked is None:
+        ranked = retrieval_values(*_rankings(own, LAST[pipeline]))
     rows = {}
     for record in own:
         values = {name: f(record.golden, record.ran) for name, f in METRICS.items() if record.ran}
         own_ranking = ranked.get(record.golden.id, {})
         rows[record.golden.id] = own_ranking | {n: v for n, v in values.items() if v is not None}
     return rows
+
+
+STEPS: dict[str, tuple[Stage, Stage]] = {
+    "reranking": ("retrieved", "reranked"),
+    "correction": ("reranked", "corrected"),
+}
+"""What each step of the corrective run is said to gain is measured between."""
+
+Staged = dict[Stage, dict[str, Row]]
+"""By stage and question id, the retrieval metrics of one pipeline."""
 
 
 def stage_rows(records: Sequence[Record], stage: Stage) -> dict[str, Row]:
@@ -50,16 +64,17 @@ def measure(
     """The content of metrics.json. `about` says what was run: versions, golden file, options.
 
     Retrieval metrics are over answerable questions, at the stage that a pipeline answers from;
-    `stages` has them before and after each step, `reachable` what a ranking of all that is labelled
-    and nothing else would have: where most questions have one right passage, P@5 ends far below 1.
-    `errors` counts records without a result. Raises
-    ValueError where a question was measured twice: one of both would count for it.
+    `stages` has them before and after each step, `steps` what a step gains, `reachable` what a
+    ranking of all that is labelled and nothing else would have: where most questions have one right
+    passage, P@5 ends far below 1. `errors` counts records without a result. Raises ValueError where
+    a question was measured twice: one of both would count for it.
     """
     twice = [key for key, times in Counter(record.key for record in records).items() if times > 1]
     if twice:
         raise ValueError(f"{twice[0]} has several records")
-    rows = {pipeline: question_rows(records, pipeline) for pipeline in PIPELINES}
     present = [pipeline for pipeline in PIPELINES if of_pipeline(records, pipeline)]
+    staged = {p: _staged(of_pipeline(records, p)) for p in present}
+    rows = {p: question_rows(records, p, staged.get(p, {}).get(LAST[p])) for p in PIPELINES}
     tags = sorted({tag for record in records for tag in record.golden.tags})
     return {
         "n": len({record.golden.id for record in records}),
@@ -69,7 +84,8 @@ def measure(
         "applies": {p: _counts(rows[p].values()) for p in present},
         "gain": _gain(rows["corrective"], rows["naive"]),
         "by_tag": {tag: _of_tag(records, rows, present, tag) for tag in tags},
-        "stages": {p: _stages(of_pipeline(records, p)) for p in present},
+        "stages": {p: _stages(of_pipeline(records, p), staged[p]) for p in present},
+        "steps": {step: _step(staged.get("corrective", {}), *ends) for step, ends in STEPS.items()},
         "reachable": _reachable(records),
         "selective": {p: selective(of_pipeline(records, p)) for p in present},
         "latency_ms": {p: _latency(of_pipeline(records, p)) for p in present},
@@ -145,16 +161,25 @@ def _rankings(
     )
 
 
-def _stages(records: Sequence[Record]) -> dict[str, Any]:
+def _staged(records: Sequence[Record]) -> Staged:
+    return {
+        stage: retrieval_values(*_rankings(records, stage))
+        for stage in STAGES
+        if any(record.ran and stage in record.ran.stages for record in records)
+    }
+
+
+def _stages(records: Sequence[Record], staged: Staged) -> dict[str, Any]:
     stages: dict[str, Any] = {}
-    for stage in STAGES:
-        if any(record.ran and stage in record.ran.stages for record in records):
-            rankings, relevant = _rankings(records, stage)
-            rows = retrieval_values(rankings, relevant).values()
-            stages[stage] = means(rows)
-            curve = recall_curve(rankings, relevant, DEPTHS)
-            stages[stage]["recall_curve"] = dict(zip(map(str, DEPTHS), curve, strict=True))
+    for stage, rows in staged.items():
+        stages[stage] = means(rows.values())
+        curve = recall_curve(*_rankings(records, stage), DEPTHS)
+        stages[stage]["recall_curve"] = dict(zip(map(str, DEPTHS), curve, strict=True))
     return stages
+
+
+def _step(staged: Staged, before: Stage, after: Stage) -> dict[str, dict[str, Any]]:
+    return paired_differences(staged.get(after, {}), staged.get(before, {}))
 
 
 def _reachable(records: Sequence[Record]) -> dict[str, float]:

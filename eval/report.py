@@ -1,6 +1,6 @@
 """report.md and report.html: what a person reads of an evaluation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ def markdown(metrics: dict[str, Any]) -> str:
         *_selective(metrics),
         "## Retrieval, before and after",
         _stages(metrics),
+        *_steps(metrics),
     ]
     parts += ["## By tag", _tags(metrics)]
     return "\n\n".join(parts) + "\n"
@@ -54,7 +55,7 @@ def _answers(metrics: dict[str, Any]) -> str:
                 str(metrics["applies"]["corrective"].get(name, 0)),
                 f"{value:.3f} {_ends(metrics['intervals']['corrective'].get(name))}",
                 "" if naive is None else f"{naive:.3f}",
-                "" if gain is None else f"{gain['difference']:+.3f} {_ends(gain['interval'])}",
+                difference(gain),
             ]
         )
     return table(["metric", "n", "corrective", "naive", "gain"], rows)
@@ -80,6 +81,21 @@ def _stages(metrics: dict[str, Any]) -> str:
     best = metrics["reachable"]
     rows.append(["reachable at most", *(f"{best.get(name, 0):.3f}" for name in STAGE_COLUMNS)])
     return table(["stage", *STAGE_COLUMNS], rows)
+
+
+def _steps(metrics: dict[str, Any]) -> list[str]:
+    """What each step gains over the one before, as far as both were measured."""
+    rows = [
+        [step, *(difference(gains.get(name)) for name in STAGE_COLUMNS)]
+        for step, gains in metrics["steps"].items()
+        if gains
+    ]
+    return [table(["gain of", *STAGE_COLUMNS], rows)] if rows else []
+
+
+def difference(gain: Mapping[str, Any] | None) -> str:
+    """A paired gain with its interval."""
+    return "" if gain is None else f"{gain['difference']:+.3f} {_ends(gain['interval'])}"
 
 
 def _tags(metrics: dict[str, Any]) -> str:

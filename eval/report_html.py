@@ -16,6 +16,7 @@ from eval.failures import clipped, groups
 from eval.fates import FATES, fate, fate_counts
 from eval.plots import Chart, grade_histograms, recall_chart, risk_chart
 from eval.records import PIPELINES, STAGES, Pipeline, Record, of_pipeline
+from eval.report import difference
 from eval.selective import Point, answers_of, risk_coverage, selective
 from eval.verdicts import verdicts
 
@@ -42,6 +43,7 @@ def html(records: Sequence[Record], metrics: dict[str, Any]) -> str:
             fates=FATES,
             ended={pipeline: fate_counts(of_pipeline(records, pipeline)) for pipeline in shown},
             stages=_stages(metrics),
+            steps={step: gains for step, gains in metrics["steps"].items() if gains},
             stage_figures=STAGE_FIGURES,
             recall=_recall(metrics, main),
             tags=metrics["by_tag"],
@@ -73,6 +75,7 @@ def _environment() -> Environment:
         "percent": lambda value: f"{100 * value:.1f} %",
         "signed": lambda value: f"{100 * value:+.1f}",
         "figure": lambda value: "–" if value is None else f"{value:.3f}",
+        "difference": difference,
         "clipped": clipped,
         "breakable": lambda name: Markup("_<wbr>").join(name.split("_")),
     }

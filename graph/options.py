@@ -18,9 +18,9 @@ AT_MOST = ("rewrites", "chat_calls", "tokens", "deadline_s", "candidates", "keep
 AT_LEAST = ("upper", "lower", "min_confidence")
 SWITCHES = ("web", "clarify", "cache")
 """What the service has switched off stays off."""
-FREE = ("fusion", "exact", "collapse", "per_document", "per_source", "latest", "mmr", "around",
-        "parent", "strips", *SWITCHES, "query_filters", "route", "route_margin", "phrasings",
-        "step_back", "hyde", "hops", "bridge", "merge", "today")  # fmt: skip
+FREE = ("fusion", "exact", "rerank", "collapse", "per_document", "per_source", "latest", "mmr",
+        "around", "parent", "strips", *SWITCHES, "query_filters", "parts", "route", "route_margin",
+        "phrasings", "step_back", "hyde", "hops", "bridge", "merge", "today")  # fmt: skip
 
 
 def tightened(
@@ -79,6 +79,7 @@ def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) 
         around=settings.answer.around,
         parent=settings.answer.parent,
         query_filters=settings.query.filters,
+        parts=settings.query.parts,
         route=settings.query.route,
         route_margin=settings.query.route_margin,
         phrasings=settings.query.phrasings,

@@ -11,6 +11,10 @@ class QuerySettings(Section):
     filters: bool = Field(
         False, description="Filter by a version, language, product or time that a question names."
     )
+    parts: bool = Field(
+        DEFAULTS.parts,
+        description="Search the parts of a question that asks several things, and answer each.",
+    )
     route: bool = Field(
         DEFAULTS.route, description="Of several bases, search first the one a question is for."
     )

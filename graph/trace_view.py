@@ -5,6 +5,7 @@ from typing import IO, Any
 
 from ingest.loaders.normalise import printable
 from ingest.terminal import counted
+from nodes.context import DEFAULTS
 
 Entry = dict[str, Any]
 Line = tuple[str, str]
@@ -94,10 +95,15 @@ def _retrieve(summary: Entry) -> Iterator[Line]:
     for query in summary.get("queries", []):
         yield f"query: {query}", ""
     yield counted(summary.get("candidates", 0), "candidate"), ""
+    for name, usual in (("fusion", DEFAULTS.fusion), ("merge", DEFAULTS.merge)):
+        if summary.get(name, usual) != usual:
+            yield f"{name}: {summary[name]}", ""
     yield from _top(summary)
 
 
 def _rerank(summary: Entry) -> Iterator[Line]:
+    if summary.get("left"):
+        yield f"left in {summary['left']}", ""
     if summary.get("no_verdict"):
         yield f"{summary['no_verdict']} passages got no verdict", STATUS_STYLE["fallback"]
     if summary.get("collapsed"):

@@ -23,6 +23,7 @@ class Context(BaseModel):
     keep: int = Field(5, ge=1, le=20, description="Candidates that are graded in a loop.")
     fusion: Fusion = Field("blend", description="How the arms are merged, or which one searches.")
     exact: bool = Field(False, description="Search without the approximate index.")
+    rerank: bool = Field(True, description="Off, the order of retrieval stays.")
     collapse: bool = Field(False, description="Near duplicates count once, all are cited.")
     per_document: int | None = Field(
         None, ge=1, le=20, description="Candidates of one document that come first; None: all."
@@ -47,6 +48,9 @@ class Context(BaseModel):
     sentences: int = Field(5, ge=1, le=10, description="Sentences of an extractive answer.")
     query_filters: bool = Field(
         False, description="Filter by a version, language, product or time that a question names."
+    )
+    parts: bool = Field(
+        True, description="A question that asks several things is searched in its parts, too."
     )
     route: bool = Field(
         False, description="Of several bases, search first the one that a question is for."

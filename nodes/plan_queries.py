@@ -79,16 +79,8 @@ async def plan_queries(
     if intent != "search":
         return {"queries": [], "summary": {"intent": intent}}
     derived = derived_filters(question, state.filters)
-    parts = split(question)
-    faults: list[Degraded] = []
-    if writer is not None and SEVERAL.search(question):
-        parts, faults = await or_fallback(
-            writer.parts(question), parts, node="plan_queries", fallback="split by rules"
-        )
-        # Models repeat themselves, and give a question that has one part back as its only one.
-        parts = list(dict.fromkeys(parts))
-        parts = parts if len(parts) > 1 else []
     context = (runtime and runtime.context) or DEFAULTS
+    parts, faults = await _parts(question, writer) if context.parts else ([], [])
     more, failed = await expanded(question, context, writer)
     faults = [*faults, *failed]
     named = Filters()
@@ -111,6 +103,18 @@ async def plan_queries(
         "degraded": [*state.degraded, *faults],
         "summary": summary,
     }
+
+
+async def _parts(question: str, writer: QueryWriter | None) -> tuple[list[str], list[Degraded]]:
+    """None of a question that asks one thing."""
+    parts, faults = split(question), list[Degraded]()
+    if writer is not None and SEVERAL.search(question):
+        parts, faults = await or_fallback(
+            writer.parts(question), parts, node="plan_queries", fallback="split by rules"
+        )
+        # Models repeat themselves, and give a question that has one part back as its only one.
+        parts = list(dict.fromkeys(parts))
+    return parts if len(parts) > 1 else [], faults
 
 
 async def _named(state: State, context: Context, documents: Documents) -> Filters:

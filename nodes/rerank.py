@@ -12,19 +12,22 @@ from nodes.diversify import Diversified, diversified
 from nodes.fallback import or_fallback
 from nodes.parts import hops_of
 from nodes.ports import Reranker
-from nodes.state import State, Update
+from nodes.state import Degraded, State, Update
 
 
 async def rerank(state: State, runtime: Runtime[Context], *, reranker: Reranker) -> Update:
-    """Candidates in the reranker's order; in the order of retrieval where it fails."""
-    asked = [state.standalone, *hops_of(state.queries)]
-    ordered, faults = await or_fallback(
-        _in_turn(reranker, asked, state.candidates),
-        state.candidates,
-        node="rerank",
-        fallback="order of retrieval",
-    )
+    """Candidates in the reranker's order; in the order of retrieval where it fails, or where the
+    option is off."""
     context = runtime.context or DEFAULTS
+    ordered, faults = state.candidates, list[Degraded]()
+    if context.rerank:
+        asked = [state.standalone, *hops_of(state.queries)]
+        ordered, faults = await or_fallback(
+            _in_turn(reranker, asked, state.candidates),
+            state.candidates,
+            node="rerank",
+            fallback="order of retrieval",
+        )
     varied, more_faults = await or_fallback(
         _diversified(ordered, context, newest_on=_newest_on(state, context)),
         Diversified(ordered),
@@ -45,6 +48,7 @@ async def rerank(state: State, runtime: Runtime[Context], *, reranker: Reranker)
         "copies": state.copies | varied.copies,
         "degraded": [*state.degraded, *faults, *more_faults],
         "summary": {"candidates": len(varied.candidates), "top": top}
+        | ({} if context.rerank else {"left": "the order of retrieval"})
         | _counted(varied, sum("no_verdict" in c.scores for c in ordered)),
     }
 

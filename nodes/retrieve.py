@@ -41,7 +41,11 @@ async def retrieve(state: State, runtime: Runtime[Context], *, index: Retriever)
             "summary": {"error": failed},
         }
     seen = list(dict.fromkeys([*state.candidates_seen, *(c.chunk.chunk_id for c in found)]))
-    return {"candidates": found, "candidates_seen": seen, "summary": _summary(queries, found)}
+    return {
+        "candidates": found,
+        "candidates_seen": seen,
+        "summary": _summary(queries, found, context),
+    }
 
 
 async def _found(
@@ -106,9 +110,10 @@ def narrowed(state: State) -> Filters:
     return state.filters + state.derived_filters + state.question_filters
 
 
-def _summary(queries: list[str], found: list[Candidate]) -> dict[str, object]:
+def _summary(queries: list[str], found: list[Candidate], context: Context) -> dict[str, object]:
+    how: dict[str, object] = {"fusion": context.fusion, "merge": context.merge}
     top = [{"title": c.chunk.title, "heading": c.chunk.heading, **_rounded(c)} for c in found[:5]]
-    return {"queries": queries, "candidates": len(found), "top": top}
+    return {"queries": queries, **how, "candidates": len(found), "top": top}
 
 
 def _rounded(candidate: Candidate) -> dict[str, float]:

@@ -11,21 +11,24 @@ from graph.adapters.base_router import BaseRouter
 from graph.adapters.checkpoints import plain_serializer
 from graph.adapters.graded_bases import GradedBases
 from graph.builder import build
+from graph.caching import open_cache
 from graph.compose import Service
 from graph.run_log import open_runs
 from graph.runner import Runner
 from ingest.ports import ChunkStore
 from nodes.ports import GradedPassages
 from tests.corpus import open_corpus
-from tests.fakes import FakeGrader, HashingEmbedder, a_grade
+from tests.fakes import FakeGrader, HashingEmbedder, Sure, a_grade
 from tests.runs import ports
 
 
 class RealService:
-    """Opens it on a folder, with Qdrant Edge or another store."""
+    """Opens it on a folder, with Qdrant Edge or another store. It keeps answers, and is sure of
+    each, where it is `keeping`."""
 
-    def __init__(self, store: ChunkStore | None = None) -> None:
+    def __init__(self, store: ChunkStore | None = None, *, keeping: bool = False) -> None:
         self._store = store
+        self._keeping = keeping
 
     def __call__(self, settings: Settings) -> AbstractAsyncContextManager[Service]:
         return self._open(settings)
@@ -42,7 +45,10 @@ class RealService:
             saver.serde = plain_serializer()
             grader = FakeGrader(_all_correct)
             others = GradedBases(opened.index, opened.bases, grader)
+            cache = open_cache(settings, embedder, calibration="c1") if self._keeping else None
             services = ports(
+                cache=cache,
+                confidence=Sure() if self._keeping else None,
                 index=opened.index,
                 grader=grader,
                 others=others,

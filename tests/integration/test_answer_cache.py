@@ -12,6 +12,7 @@ from graph.services import Services
 from ingest.access import LiveAccess
 from ingest.adapters.bm25 import Bm25Encoder
 from ingest.adapters.memory import MemoryStore
+from ingest.documents import Candidate
 from ingest.errors import DependencyError
 from ingest.filters import Condition, Filters
 from ingest.index import Index
@@ -19,7 +20,7 @@ from ingest.records import DocumentRecord
 from ingest.scope import LOCAL_MANAGER, Scope
 from ingest.settings import AccessSettings
 from nodes.context import Context
-from nodes.ports import GradedPassages
+from nodes.ports import GradedPassages, WebResult
 from nodes.state import State, Turn
 from tests.corpus import BASE, OpenCorpus, open_corpus
 from tests.fakes import (
@@ -27,6 +28,7 @@ from tests.fakes import (
     FakeGrader,
     FakeIndex,
     FakeReranker,
+    FakeWeb,
     HashingEmbedder,
     Sure,
     a_candidate,
@@ -168,6 +170,20 @@ async def test_only_full_and_sure_answers_are_kept(
 async def test_a_degraded_answer_is_not_kept(embedder: HashingEmbedder) -> None:
     services = cached(embedder, reranker=FakeReranker(DependencyError("away")))
     assert "store_answer" not in nodes(await ask(services))
+
+
+async def test_an_answer_from_the_web_is_not_kept(embedder: HashingEmbedder) -> None:
+    page = WebResult("https://example.org/refunds", "Refunds", "Refunds take five days.")
+    services = cached(embedder, grader=FakeGrader(_web_alone), web=FakeWeb([page]))
+    state = await ask(services, web=True)
+    assert state.outcome == "answered"
+    assert [c.kind for s in state.draft for c in s.citations] == ["web"]
+    assert "store_answer" not in nodes(state)
+    assert not hit(await ask(services, web=True))
+
+
+def _web_alone(found: Sequence[Candidate]) -> GradedPassages:
+    return GradedPassages([a_grade("correct" if c.url else "incorrect") for c in found])
 
 
 class Broken:

@@ -317,6 +317,20 @@ async def test_a_reranker_that_gives_garbage_costs_the_order_alone(garbage: Any)
     assert [node for node, _ in kinds(state)] == ["rerank"]
 
 
+async def test_switched_off_the_reranker_is_not_asked_and_the_trace_says_so() -> None:
+    reranker = FakeReranker()
+    state = await run(ports(reranker=reranker), rerank=False)
+    assert (state.outcome, reranker.questions, state.degraded) == ("answered", [], [])
+    (entry,) = [entry for entry in state.trace if entry.node == "rerank"]
+    assert entry.summary["left"] == "the order of retrieval"
+
+
+async def test_the_trace_says_how_what_was_found_was_merged() -> None:
+    state = await run(ports(), fusion="rrf", merge="votes")
+    (entry,) = [entry for entry in state.trace if entry.node == "retrieve"]
+    assert (entry.summary["fusion"], entry.summary["merge"]) == ("rrf", "votes")
+
+
 async def test_a_reranker_loses_no_candidate() -> None:
     reranker = FakeReranker()
 

@@ -1,25 +1,28 @@
 """Two tenants with the same documents and different canaries: neither sees a word of the other.
 
-Inside a tenant the same holds for who may not read a document. Index, graph, log of runs and
-threads are the real ones; all is asked over HTTP.
+Inside a tenant the same holds for who may not read a document. Index, graph, cache of answers, log
+of runs and threads are the real ones; all is asked over HTTP.
 """
 
 import asyncio
 import json
 import logging
+import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
 import httpx
 import pytest
 
+from api.app import create_app
 from api.keys import KEY_SCOPES, new_key, store_key
 from api.settings import Settings
 from api.stored_keys import open_keys
+from ingest.fusion import Fusion
 from tests.api_clients import client_of, settings_on
 from tests.api_fakes import FakeService
 from tests.real_service import RealService
@@ -86,7 +89,7 @@ def text(canary: str) -> bytes:
 @pytest.fixture
 async def world(store_path: Path) -> AsyncIterator[World]:
     settings = settings_on(store_path)
-    async with client_of(settings, RealService()) as client:
+    async with client_of(settings, RealService(keeping=True)) as client:
         made = await members(client, settings)
         for member, canary in ((made.acme, ACME), (made.globex, GLOBEX)):
             described = {"name": KB, "description": f"of {canary}"}
@@ -114,15 +117,26 @@ async def members(client: httpx.AsyncClient, settings: Settings) -> World:
         )
 
 
-async def everything(member: Member, ids: dict[str, str]) -> dict[str, httpx.Response]:
-    """Every route of the service as this member, with ids that may be another one's."""
+WAYS: list[dict[str, Any]] = [
+    {"fusion": "dense", "exact": True, "rerank": False},
+    {"fusion": "bm25", "phrasings": 3},
+    {"fusion": "rrf", "bridge": True, "mmr": 0.5},
+    {"fusion": "blend", "collapse": True, "around": 600, "parent": 1_000, "query_filters": True},
+]
+"""Options by which each way to search, and to read on from what was found, is gone."""
+
+
+def requests(ids: dict[str, str]) -> list[tuple[str, str, dict[str, Any]]]:
+    """One of every route at least, with ids that may be another one's."""
     ask = {"question": QUESTION, "knowledge_base": KB}
     document = f"{BASES}/documents/{ids['document']}"
-    asked: list[tuple[str, str, dict[str, Any]]] = [
+    described = {"description": "Mine."}
+    return [
         ("POST", "/v1/search", {"json": ask | {"limit": 100}}),
         ("POST", "/v1/search", {"json": ask | {"question": f"{ACME} {GLOBEX} {HR}"}}),
         ("POST", "/v1/search", {"json": ask | {"filters": {"document_id": ids["document"]}}}),
         ("POST", "/v1/ask", {"json": ask}),
+        *(("POST", "/v1/ask", {"json": ask | {"options": options}}) for options in WAYS),
         ("POST", "/v1/ask", {"json": ask | {"thread_id": "shared"}}),
         ("POST", "/v1/ask/stream", {"json": ask}),
         ("GET", "/v1/runs?limit=500", {}),
@@ -135,15 +149,42 @@ async def everything(member: Member, ids: dict[str, str]) -> dict[str, httpx.Res
         ("DELETE", document, {}),
         ("POST", "/v1/knowledge-bases", {"json": {"name": "only-mine"}}),
         ("PUT", f"/v1/knowledge-bases/{ids['base']}/acl", {"json": {"acl": ["*"]}}),
+        ("PUT", f"/v1/knowledge-bases/{ids['base']}/description", {"json": described}),
         ("GET", f"/v1/knowledge-bases/{ids['base']}/documents", {}),
         ("POST", f"/v1/knowledge-bases/{ids['base']}/documents?name=a.md", {"content": b"# A"}),
         ("DELETE", f"/v1/knowledge-bases/{ids['base']}", {}),
         ("DELETE", "/v1/threads/private", {}),
     ]
+
+
+async def everything(member: Member, ids: dict[str, str]) -> dict[str, httpx.Response]:
+    """Every route of the service as this member."""
     answers = {}
-    for n, (method, path, more) in enumerate(asked):
+    for n, (method, path, more) in enumerate(requests(ids)):
         answers[f"{n} {method} {path}"] = await member.send(method, path, **more)
     return answers
+
+
+def test_every_route_and_every_arm_of_a_search_is_asked(tmp_path: Path) -> None:
+    """A new one fails here until it is."""
+    paths = create_app(settings_on(tmp_path), open_service=FakeService()).openapi()["paths"]
+    asked = requests(dict.fromkeys(("run", "document", "base"), "id"))
+    for path, methods in paths.items():
+        shape = re.compile(re.sub(r"{\w+}", "[^/]+", path) + r"(\?.*)?")
+        met = {method.lower() for method, sent, _ in asked if shape.fullmatch(sent)}
+        assert not path.startswith("/v1") or met >= methods.keys(), path
+    assert {way["fusion"] for way in WAYS} == set(get_args(Fusion))
+
+
+async def test_a_kept_answer_is_for_who_may_see_the_same(world: World) -> None:
+    sees = {"acme": {ACME}, "ann": {ACME, HR}, "bob": {ACME}, "globex": {GLOBEX}}
+    for kept in (False, True):
+        for name, canaries in sees.items():
+            told = await getattr(world, name).ask()
+            hits = [one["summary"]["hit"] for one in told["trace"] if one["node"] == "check_cache"]
+            assert hits == [kept], name
+            shown = json.dumps(told)
+            assert {one for one in (ACME, GLOBEX, HR) if one in shown} == canaries
 
 
 async def private_ids(member: Member, source: str, base: str) -> dict[str, str]:

@@ -6,7 +6,8 @@ from typing import Any
 
 from graph.answer import answer_from
 from ingest.documents import Candidate
-from nodes.context import DEFAULTS
+from nodes.context import DEFAULTS, Context
+from nodes.plan_queries import plan_queries
 from nodes.ports import GradedPassages
 from nodes.state import State
 from tests.fakes import FakeGrader, FakeIndex, FakeReranker, a_candidate, a_grade
@@ -29,9 +30,9 @@ class ByPart(FakeGrader):
         return GradedPassages([replace(a_grade(verdict)) for verdict in named])
 
 
-async def answered(*found: Candidate) -> tuple[State, str]:
-    index = FakeIndex(list(found))
-    state = await run(ports(index=index, grader=ByPart(), reranker=FakeReranker()), f"{ONE} {TWO}")
+async def answered(*found: Candidate, **options: Any) -> tuple[State, str]:
+    services = ports(index=FakeIndex(list(found)), grader=ByPart(), reranker=FakeReranker())
+    state = await run(services, f"{ONE} {TWO}", **options)
     answer = answer_from(state, DEFAULTS, run_id="r", versions={}, total_ms=1.0)
     return state, answer.answer
 
@@ -54,3 +55,21 @@ async def test_without_any_answer_the_whole_question_is_refused() -> None:
     state, answer = await answered(a_candidate("other"))
     assert (state.outcome, state.reason) == ("refused", "no_evidence")
     assert "nothing on" not in answer
+
+
+async def test_switched_off_it_is_asked_as_one() -> None:
+    state, _ = await answered(REFUNDS, CHOIR, parts=False)
+    assert [query.technique for query in state.queries] == ["original"]
+    assert [s.parts for s in state.draft] == [[]]
+    update = await plan_queries(state, AsOne(), writer=NotAsked())  # type: ignore[arg-type]
+    assert [query.text for query in update["queries"]] == [f"{ONE} {TWO}"]
+    assert not update["degraded"]
+
+
+class AsOne:
+    context = Context(parts=False)
+
+
+class NotAsked:
+    async def parts(self, question: str) -> list[str]:
+        raise AssertionError("asked")

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from eval.evaluate import write_metrics
 from eval.metrics import ALL, measure, paired_differences
 from eval.records import PIPELINES, STAGES, Record
+from eval.report import markdown
 from eval.statistics import bootstrap_interval, bootstrap_intervals
 from tests.golden_records import a_question, a_record, a_refusal, a_run, told
 
@@ -188,6 +189,23 @@ def test_stages_are_before_and_after_each_step() -> None:
     assert stages["retrieved"]["recall_curve"]["50"] == 1.0
     # a pipeline's own figure is that of its last stage
     assert found["metrics"]["corrective"]["hit@1"] == 1.0
+
+
+def test_each_step_has_its_paired_gain() -> None:
+    """Reranking puts one of two right passages first, correction loses the other one."""
+    up = {"retrieved": ["x", "c1"], "reranked": ["c1", "x"], "corrected": ["c1"]}
+    down = {"retrieved": ["c1"], "reranked": ["c1"], "corrected": ["x"]}
+    found = measured(
+        a_record("corrective", REFUNDS, a_run(stages=up)),
+        a_record("corrective", LEAVE, a_run(stages=down)),
+    )["steps"]
+    gains = {step: found[step]["hit@1"] for step in ("reranking", "correction")}
+    assert [gains[step]["difference"] for step in gains] == [0.5, -0.5]
+    assert gains["reranking"]["interval"][0] >= 0 >= gains["correction"]["interval"][1]
+    alone = measured(a_record("corrective", REFUNDS, a_run(stages=up)))
+    of = {"knowledge_bases": ["kb"], "golden": {"file": "golden.jsonl", "split": None}}
+    shown = markdown(alone | of)
+    assert "| reranking | +1.000 [1.000, 1.000] | +0.000" in shown
 
 
 def test_what_is_reachable_is_a_ranking_of_all_labels() -> None:
