@@ -107,8 +107,7 @@ def supports(sentence: str, *quotes: str) -> bool:
     cannot see a negation."""
     if not plain(sentence):
         return False
-    numbers = {number for quote in quotes for number in NUMBER.findall(quote)}
-    if not set(NUMBER.findall(sentence)) <= numbers:
+    if not _numbers(sentence) <= frozenset().union(*map(_numbers, quotes)):
         return False
     if any(sentence in quote or plain(sentence) in plain(quote) for quote in quotes):
         return True
@@ -126,6 +125,11 @@ def _contributes(sentence: str, quote: str, others: Sequence[str]) -> bool:
     rest = [other for other in others if not own <= _content(other)]
     added = own - frozenset().union(*map(_content, rest))
     return supports(sentence, quote, *rest) and len(added) >= max(1, PART * len(words))
+
+
+@lru_cache(maxsize=1_000)
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(NUMBER.findall(text))
 
 
 @lru_cache(maxsize=1_000)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from graph.adapters.tavily import TavilySearch
 from graph.settings import WebSettings
@@ -92,8 +92,14 @@ async def test_nobody_there_is_a_dependency_that_is_down() -> None:
     assert error.value.code == "dependency_down"
 
 
-@pytest.mark.parametrize("base_url", ["http://[", "nonsense", "http://127.0.0.1:99999"])
-async def test_an_address_that_is_none_is_a_dependency_that_is_down(base_url: str) -> None:
+@pytest.mark.parametrize("base_url", ["http://[", "nonsense"])
+def test_an_address_that_is_none_is_refused_at_start(base_url: str) -> None:
+    with pytest.raises(ValidationError, match="base_url"):
+        WebSettings(tavily_api_key=SecretStr("k"), base_url=base_url)
+
+
+@pytest.mark.parametrize("base_url", ["http://localhost:1", "http://127.0.0.1:99999"])
+async def test_an_address_where_nobody_can_be_is_a_dependency_that_is_down(base_url: str) -> None:
     search = TavilySearch(WebSettings(tavily_api_key=SecretStr("k"), base_url=base_url))
     with pytest.raises(DependencyError):
         await search.search("refunds")
