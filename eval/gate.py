@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 from eval.baseline import Baseline
 from eval.changes import Change, Turned, changes, turned
+from eval.comparable import notes, same_questions
 from eval.metrics import Row, means, paired_differences, question_rows
 from eval.policy import LESS_IS_BETTER, Threshold, nearest
-from eval.results import Origin, Results
+from eval.results import Results
 from ingest.errors import ConfigurationError
 
 State = Literal["pass", "regression", "incomplete", "stale_labels"]
@@ -18,9 +19,6 @@ EXIT_CODES: dict[State, int] = {"pass": 0, "regression": 1, "stale_labels": 3, "
 
 TOLERANCE = 1e-6
 """Both sides of a comparison are rounded to six decimals."""
-
-UNKNOWN = "not recorded"
-"""What a run or a baseline of an older version does not say of itself."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ class Verdict:
 def judge(results: Results, baseline: Baseline, policy: Sequence[Threshold]) -> Verdict:
     """Raises ConfigurationError where baseline and run are of different golden sets, the policy
     names an unknown tag, or allows a drop of less than one question."""
-    _same_questions(results, baseline)
+    same_questions(results, baseline)
     judged = _Judged(results, baseline)
     for threshold in policy:
         judged.worth_a_question(threshold)
@@ -77,46 +75,10 @@ def judge(results: Results, baseline: Baseline, policy: Sequence[Threshold]) -> 
     return Verdict(
         checks=checks,
         problems=[*results.problems(), *(f"{key}: in the baseline, not run" for key in missing)],
-        notes=_notes(results, baseline),
+        notes=notes(results, baseline),
         lost=lost,
         won=won,
     )
-
-
-def _same_questions(results: Results, baseline: Baseline) -> None:
-    ours, theirs = results.origin.golden, baseline.golden
-    renew = "`crag eval accept` makes a baseline of this run"
-    if ours.sha256 != theirs.sha256:
-        raise ConfigurationError(
-            f"the baseline is of another golden set: {theirs.file} {theirs.sha256[:12]}, "
-            f"and the run of {ours.file} {ours.sha256[:12]}; {renew}"
-        )
-    more = [key for key in results.questions if key not in baseline.ids]
-    if more:
-        raise ConfigurationError(
-            f"the baseline has {len(baseline.ids)} questions of {theirs.file}, and not {more[0]} "
-            f"and {len(more) - 1} others that were run; {renew}"
-        )
-
-
-def _notes(results: Results, baseline: Baseline) -> list[str]:
-    """What else is different: no reason to fail, but perhaps the reason for a failure."""
-    now, was = _said(results.origin), _said(baseline)
-    return [
-        f"{name} is {now.get(name, UNKNOWN)}; the baseline's was {was.get(name, UNKNOWN)}"
-        for name in sorted(now.keys() | was.keys())
-        if now.get(name, UNKNOWN) != was.get(name, UNKNOWN)
-    ]
-
-
-def _said(origin: Origin) -> dict[str, Any]:
-    """Versions and settings by name."""
-    settings = {
-        f"{section}.{name}": value
-        for section, values in origin.settings.items()
-        for name, value in values.items()
-    }
-    return {"index": origin.index_version, **origin.versions, **settings}
 
 
 class _Judged:

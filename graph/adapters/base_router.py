@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -119,11 +119,11 @@ def title_shares(question: str, titles: dict[str, Titles]) -> dict[str, float]:
     most = (K1 + 1) * sum(rarity.values())
     best = {}
     for name, one in titles.items():
-        scores: Counter[int] = Counter()
+        scores: dict[int, float] = defaultdict(float)
         for term in terms:
             for number, times in one.postings.get(term, ()):
                 length = K1 * (1 - B + B * one.lengths[number] / mean)
-                scores[number] += rarity[term] * times * (K1 + 1) / (times + length)  # type: ignore[assignment]
+                scores[number] += rarity[term] * times * (K1 + 1) / (times + length)
         best[name] = max(scores.values(), default=0) / most if most else 0.0
     return best
 
