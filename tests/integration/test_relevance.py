@@ -173,3 +173,10 @@ async def test_questions_have_as_many_right_chunks_as_were_found_by_reading(
     """Precision at 5 is measured on chunks: fewer than five right ones cannot fill it."""
     found = await relevant_chunks(handbook.index, LOCAL, BASE, load_golden_set(GOLDEN))
     assert sum(len(ids) >= 5 for ids in found.values()) >= 27
+
+
+@pytest.mark.xfail(strict=True, reason="read whole, the handbook holds five for 27 questions")
+@pytest.mark.parametrize("handbook", [SHIPPED], indirect=True)
+async def test_forty_questions_have_five_right_chunks(handbook: OpenCorpus) -> None:
+    found = await relevant_chunks(handbook.index, LOCAL, BASE, load_golden_set(GOLDEN))
+    assert sum(len(ids) >= 5 for ids in found.values()) >= 40
