@@ -93,8 +93,8 @@ def _changed(settings: Settings, problems: list[str]) -> dict[str, Any]:
     from ingest.access import open_access
 
     opened: list[Callable[[], object]] = [
-        lambda: load_calibration(settings.grade.calibration),
-        lambda: load_confidence(settings.answer.calibration),
+        lambda: load_calibration(settings.grade.calibration, embedder=settings.embedder),
+        lambda: load_confidence(settings.answer.calibration, embedder=settings.embedder),
         lambda: open_access(settings.access),
     ]
     for one in opened:

@@ -47,8 +47,9 @@ def redis_report(settings: Settings, problems: list[str]) -> dict[str, Any]:
 
 def grounding_report(settings: Settings, problems: list[str]) -> dict[str, Any]:
     """As of the reranker: whether its files are there, not whether its weights work."""
-    from graph.checking import open_checker
     from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
+
+    from graph.checking import open_checker
 
     grounding = settings.grounding
     state = "ready"

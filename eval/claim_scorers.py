@@ -74,7 +74,7 @@ def _made_by(service: Service) -> list[str]:
     chat = service.settings.chat
     return [
         service.settings.grounding.model_dump_json(),
-        load_claim_model().version,
+        load_claim_model(embedder=service.corpus.embedder.fingerprint).version,
         SIGNS_VERSION,
         service.corpus.embedder.fingerprint,
         chat.model_dump_json(include={"model", "lite_model", "base_url", "verdicts"}),

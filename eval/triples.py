@@ -51,7 +51,8 @@ async def load_triples(
     triples = []
     for row, pair in zip(rows, zip(chunks[::2], chunks[1::2], strict=True), strict=True):
         query = QueryVectors(
-            (await embedder.embed([row["question"]]))[0], sparse.query(row["question"])
+            (await embedder.embed([row["question"]], role="question"))[0],
+            sparse.query(row["question"]),
         )
         scores = await store.score(LOCAL, BASE, query, [chunk.chunk_id for chunk in pair])
         answering, on_topic = (

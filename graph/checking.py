@@ -33,15 +33,17 @@ def open_checker(
     if ":" in kind:
         return _own_checker(kind, settings)
     if kind == "combined":
-        fitted = load_claim_model().model
+        fitted = load_claim_model(embedder=embedder.fingerprint).model
         bands = _bands(settings, Bands(fitted.lower, fitted.upper))
         return SentenceChecker(CombinedScorer(embedder, fitted, vectors), bands)
     return SentenceChecker(_scorer(settings), _bands(settings, UNCALIBRATED))
 
 
-def claims_version(settings: GroundingSettings) -> str | None:
+def claims_version(settings: GroundingSettings, embedder: str) -> str | None:
     """Of the calibration that sentences are judged by; None where the check has none."""
-    return load_claim_model().version if settings.kind == "combined" else None
+    if settings.kind != "combined":
+        return None
+    return load_claim_model(embedder=embedder).version
 
 
 def _scorer(settings: GroundingSettings) -> ClaimScorer:

@@ -129,7 +129,7 @@ def compose_services(
     from graph.checking import open_checker
 
     vectors = vectors or open_vectors(settings, corpus)
-    calibration = load_calibration(settings.grade.calibration)
+    calibration = load_calibration(settings.grade.calibration, embedder=corpus.embedder.fingerprint)
     scorer = AnswerScorer(vectors, calibration)
     calibrated = calibration.model == corpus.embedder.fingerprint
     services = Services(
@@ -146,9 +146,15 @@ def compose_services(
         ),
     )
     others = GradedBases(corpus.index, corpus.bases, services.grader)
-    confidence = load_confidence(settings.answer.calibration) if calibrated else None
+    confidence = (
+        load_confidence(settings.answer.calibration, embedder=calibration.model)
+        if calibrated
+        else None
+    )
     in_scope = settings.answer.in_scope if calibrated else NEVER
-    version = calibrations_named(settings, calibration, confidence)
+    version = calibrations_named(
+        settings, calibration, confidence, embedder=corpus.embedder.fingerprint
+    )
     cache = open_cache(settings, corpus.embedder, calibration=version)
     services = replace(
         services,

@@ -113,7 +113,9 @@ def options_with_defaults(settings: GraphSettings) -> type[Context]:
 
 def _calibrated(settings: GraphSettings) -> dict[str, float]:
     """The strictest thresholds of the calibration: where the service sets none, they hold."""
-    models = load_calibration(settings.grade.calibration).answers.values()
+    models = load_calibration(
+        settings.grade.calibration, embedder=settings.embedder
+    ).answers.values()
     return {
         "upper": max(model.upper for model in models),
         "lower": max(model.lower for model in models),

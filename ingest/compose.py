@@ -87,15 +87,15 @@ async def open_holdings(
 def _held(settings: IndexSettings, opened: AsyncExitStack, folder: DataFolder | None) -> Holdings:
     """Works on files, so not on an event loop. What must be closed is left to `opened`."""
     from ingest.adapters.bm25 import Bm25Encoder
+    from ingest.adapters.embedders import open_embedder
     from ingest.adapters.record_rows import RECORDS
-    from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
     from ingest.adapters.sql_records import SqlRecords
 
     check_stores(settings)
     if folder is None:
         folder = DataFolder(settings.data_dir)
         opened.callback(folder.close)
-    embedder = SentenceTransformerEmbedder()
+    embedder = open_embedder(settings.embedder)
     opened.callback(embedder.close)
     records = SqlRecords(open_database(settings.database, folder.path, RECORDS))
     opened.callback(records.close)

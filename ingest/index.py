@@ -153,7 +153,7 @@ class Index:
         return (await self._bases.base(scope, knowledge_base)).version
 
     async def _vectors(self, texts: list[str]) -> list[QueryVectors]:
-        dense = await self._embedder.embed(texts)
+        dense = await self._embedder.embed(texts, role="question")
         return [
             QueryVectors(row, self._sparse.query(text))
             for row, text in zip(dense, texts, strict=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from ingest.records import Records as Records
 from ingest.scope import Scope
 
 Vector = NDArray[np.float32]
+
+Role = Literal["question", "passage"]
+"""What a text is to be compared as: some models see the two differently."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,12 @@ class Embedder(Protocol):
     async def load(self) -> None:
         """Raises ModelPackageError when the weights are missing or altered."""
 
-    async def embed(self, texts: Sequence[str]) -> Vector:
+    async def embed(self, texts: Sequence[str], *, role: Role = "passage") -> Vector:
         """Shape (len(texts), dimension), unit length. Concurrent short calls share a batch."""
 
-    async def encode(self, texts: Sequence[str], *, bulk: bool = False) -> list[Encoded]:
+    async def encode(
+        self, texts: Sequence[str], *, role: Role = "passage", bulk: bool = False
+    ) -> list[Encoded]:
         """Sentence and token vectors, for late interaction; `bulk` lets questions go first."""
 
 

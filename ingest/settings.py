@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -120,6 +120,9 @@ class IndexSettings(BaseSettings):
     )
 
     data_dir: Path = Field(Path(".crag"), description="The data folder; one process holds it.")
+    embedder: Literal["multilingual-e5-small", "all-MiniLM-L6-v2"] = Field(
+        "multilingual-e5-small", description="The model of vectors; both come as packages."
+    )
     split: SplitSettings = SplitSettings()
     dense_weight: float = Field(0.5, ge=0, le=1, description="Share of the dense arm in fusion.")
     """The rest is BM25's. What fits the labels of five sets is nearly equal (BENCHMARKS.md)."""

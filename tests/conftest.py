@@ -8,8 +8,8 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-
 from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
+
 from ingest.settings import QdrantSettings
 from tests.chat_runs import chat as chat
 from tests.fake_qdrant import FakeQdrant

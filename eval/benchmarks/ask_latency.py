@@ -17,10 +17,10 @@ from typing import Any
 
 import httpx
 import numpy as np
+from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 
 from eval.benchmarks.report import Figure, figure, finish
 from eval.benchmarks.served import BASE, questions_from, server
-from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 
 STRAIGHT_S, CORRECTED_S = 0.7, 2.0
 LIVEZ_MS, LIVEZ_EVERY_S = 100.0, 0.02

@@ -17,8 +17,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from eval.benchmarks.report import Figure, figure, finish
 from ingest.adapters.sentence_transformer import BATCH, MAX_TOKENS, packaged_model
+
+from eval.benchmarks.report import Figure, figure, finish
 from ingest.compose import Corpus, open_index
 from ingest.pipeline import IngestReport, ingest
 from ingest.ports import Encoded

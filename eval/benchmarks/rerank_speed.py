@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from ingest.adapters.sentence_transformer import BATCH as ENCODED
+from ingest.adapters.sentence_transformer import MAX_TOKENS, packaged_model
 
 from eval.benchmarks.report import Figure, figure, finish
 from eval.benchmarks.store_query import BASE, BATCH, DIMENSION, Corpus, resampled_ratio
@@ -23,8 +25,6 @@ from graph.adapters.token_vectors import TokenVectors
 from ingest.adapters.bm25 import Bm25Encoder
 from ingest.adapters.qdrant_edge import QdrantEdgeStore
 from ingest.adapters.record_rows import RECORDS
-from ingest.adapters.sentence_transformer import BATCH as ENCODED
-from ingest.adapters.sentence_transformer import MAX_TOKENS, packaged_model
 from ingest.adapters.sql_records import SqlRecords
 from ingest.adapters.sql_vectors import VECTORS
 from ingest.adapters.sqlite_database import SqliteDatabase

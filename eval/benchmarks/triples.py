@@ -37,7 +37,9 @@ class Pairwise:
 async def pairwise(file: Path, embedder: Embedder, *, frozen: bool) -> Pairwise:
     """With the shipped calibration. Raises ConfigurationError for a line that is no triple."""
     triples = await load_triples(file, embedder, Bm25Encoder(), frozen=frozen)
-    scorer = AnswerScorer(TokenVectors(embedder, megabytes=64), load_calibration())
+    scorer = AnswerScorer(
+        TokenVectors(embedder, megabytes=64), load_calibration(embedder=embedder.fingerprint)
+    )
     graded, cosines = [], []
     for triple in triples:
         pair = [triple.answering, triple.on_topic]

@@ -73,7 +73,7 @@ class StoredAnswers:
         known = {text: self._vectors[text] for text in (one, other) if text in self._vectors}
         new = [text for text in (one, other) if text not in known]
         if new:
-            known |= zip(new, await self._embedder.embed(new), strict=True)
+            known |= zip(new, await self._embedder.embed(new, role="question"), strict=True)
         self._vectors |= known
         while len(self._vectors) > VECTORS:
             self._vectors.pop(next(iter(self._vectors)))

@@ -62,7 +62,7 @@ class BaseRouter:
         known = {base.name: base for base in await self._bases.bases(scope)}
         told = {name: profile(known[name]) for name in bases if name in known}
         await self._embed([text for texts in told.values() for text in texts])
-        asked = (await self._embedder.embed([question]))[0]
+        asked = (await self._embedder.embed([question], role="question"))[0]
         titles = {name: await self._read(scope, name) for name in told}
         shares = title_shares(question, titles)
         return {

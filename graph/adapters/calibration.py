@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
-from graph.adapters.calibration_file import read_calibration
+from graph.adapters.calibration_file import read_calibration, shipped
 
 ALL_SIGNS = frozenset(
     """around asks_other cosine cosine_lead coverage lacks_kind late late_lead late_lost
@@ -17,8 +17,6 @@ ALL_SIGNS = frozenset(
     passage_question_length passage_type_missing""".split()
 )
 """What graph/adapters/pool_signs.py computes."""
-
-SHIPPED = Path(__file__).parent.parent / "calibrations" / "all-minilm-l6-v2.json"
 
 
 class AnswerModel(BaseModel):
@@ -84,8 +82,9 @@ class Calibration:
     answers: dict[str, AnswerModel]
 
 
-def load_calibration(path: str | None = None) -> Calibration:
-    """The shipped calibration, or the one at `path`. Raises ConfigurationError."""
-    file = Path(path) if path else SHIPPED
+def load_calibration(path: str | None = None, *, embedder: str | None = None) -> Calibration:
+    """The one at `path`, else the shipped one of the embedder with this fingerprint, of the default
+    where none is named. Raises ConfigurationError."""
+    file = Path(path) if path else shipped("passages", embedder)
     parsed, version = read_calibration(file, CalibrationFile, "calibration")
     return Calibration(version, parsed.model, parsed.answers)

@@ -11,6 +11,20 @@ from ingest.errors import ConfigurationError
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
+SHIPPED = Path(__file__).parent.parent / "calibrations"
+"""A folder for each embedder, by the name that its fingerprint begins with."""
+
+DEFAULT = "multilingual-e5-small"
+
+
+def shipped(kind: str, embedder: str | None = None) -> Path:
+    """The file of a kind (passages, claims, confidence) that was fitted with the vectors of
+    `embedder`, a fingerprint. For one that none was fitted for it is the default's, whose `model`
+    tells that it is another's."""
+    name = (embedder or DEFAULT).partition("@")[0].lower()
+    own = SHIPPED / name / f"{kind}.json"
+    return own if own.is_file() else SHIPPED / DEFAULT / f"{kind}.json"
+
 
 def read_calibration(file: Path, shape: type[Shape], called: str) -> tuple[Shape, str]:
     """The content, and a version made of its bytes. Raises ConfigurationError, where the file is

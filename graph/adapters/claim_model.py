@@ -7,9 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
-from graph.adapters.calibration_file import read_calibration
-
-SHIPPED = Path(__file__).parent.parent / "calibrations" / "claims-all-minilm-l6-v2.json"
+from graph.adapters.calibration_file import read_calibration, shipped
 
 
 class Node(BaseModel):
@@ -68,9 +66,11 @@ class ClaimCalibration:
     model: ClaimModel
 
 
-def load_claim_model(path: Path = SHIPPED) -> ClaimCalibration:
-    """Raises ConfigurationError."""
-    model, version = read_calibration(path, ClaimModel, "calibration")
+def load_claim_model(path: Path | None = None, *, embedder: str | None = None) -> ClaimCalibration:
+    """The one at `path`, else the shipped one of the embedder with this fingerprint. Raises
+    ConfigurationError."""
+    file = path or shipped("claims", embedder)
+    model, version = read_calibration(file, ClaimModel, "calibration")
     return ClaimCalibration(version, model)
 
 

@@ -8,10 +8,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat, model_validator
 
-from graph.adapters.calibration_file import read_calibration
+from graph.adapters.calibration_file import read_calibration, shipped
 from nodes.confidence import NAMES
-
-SHIPPED = Path(__file__).parent.parent / "calibrations" / "confidence.json"
 
 
 class ConfidenceFile(BaseModel):
@@ -50,7 +48,8 @@ class ConfidenceFile(BaseModel):
 
 
 @cache
-def load_confidence(path: str | None = None) -> ConfidenceFile:
-    """The shipped file, or the one at `path`. Raises ConfigurationError."""
-    file = Path(path) if path else SHIPPED
+def load_confidence(path: str | None = None, *, embedder: str | None = None) -> ConfidenceFile:
+    """The file at `path`, else the shipped one of the embedder with this fingerprint. Raises
+    ConfigurationError."""
+    file = Path(path) if path else shipped("confidence", embedder)
     return read_calibration(file, ConfidenceFile, "confidence")[0]

@@ -33,7 +33,7 @@ class TokenVectors:
         self._kept: OrderedDict[str, PassageVectors] = OrderedDict()
 
     async def question(self, text: str) -> Encoded:
-        return (await self._embedder.encode([text]))[0]
+        return (await self._embedder.encode([text], role="question"))[0]
 
     async def passages(self, chunks: Sequence[Chunk]) -> list[PassageVectors]:
         """In the order given. What is not kept is computed in one batch."""

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from ingest.adapters.sentence_transformer import (
     FILES_SHA256,
     SentenceTransformerEmbedder,
     check_model,
     packaged_model,
 )
+
 from ingest.errors import ModelPackageError
 from ingest.ports import Embedder
 from tests.fakes import HashingEmbedder

@@ -15,11 +15,11 @@ from typing import Any
 from xml.etree import ElementTree as Xml
 
 import pytest
+from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 
 import crag
 from graph import compose
 from graph.services import Services
-from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 from ingest.ports import Encoded
 from tests import broken_parts as broken
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 from pydantic import SecretStr
 
 from api.doctor import examine, report_lines
@@ -17,7 +18,6 @@ from graph.compose import open_graph
 from graph.runner import Ask
 from graph.settings import GraphSettings
 from graph.threads import ThreadBusy
-from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 from ingest.errors import ConfigurationError, DependencyError, NotFound
 from ingest.scope import LOCAL
 from ingest.settings import DatabaseSettings, QdrantSettings

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
+from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 
 from eval.benchmarks.triples import pairwise
 from eval.statistics import bootstrap_interval
-from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 
 TRIPLES = Path(__file__).parents[1] / "data" / "answer_triples.jsonl"
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 
 from graph.adapters.calibration import SHIPPED, AnswerModel, load_calibration
-from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 from ingest.errors import ConfigurationError
 
 

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
+from ingest.adapters.sentence_transformer import FILES_SHA256, packaged_model
 from pydantic import SecretStr
 
 from api.doctor import examine
 from api.doctor_languages import base_line
 from api.settings import Settings
 from graph.settings import AnswerSettings, GradeSettings, RedisSettings, RerankSettings
-from ingest.adapters.sentence_transformer import FILES_SHA256, packaged_model
 from ingest.settings import AccessSettings
 from tests.redis_server import RedisServer
 

