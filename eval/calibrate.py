@@ -26,6 +26,9 @@ FIT_ONLY = ("triples", "excerpts")
 """Datasets that the thresholds are not chosen on: triples are no searches, and the excerpts of a
 long document are not all that answers in it, so that a right sentence may count as wrong."""
 
+MARGIN = 0.02
+"""Of a cosine, below the lowest that was seen."""
+
 FOLDS = 5
 FEWEST = 40
 """Sentences that answer, without which a fit says nothing; as many that do not."""
@@ -87,6 +90,7 @@ def calibrate(
         measured[name] = measured_on(passages, rows, held_out, best, upper)
     file = CalibrationFile(
         model=model,
+        in_scope=_in_scope(passages),
         answers=answers,
         fitted_on={
             "passages": dict(Counter(dataset_of(p) for p in passages)),
@@ -99,6 +103,17 @@ def calibrate(
     fold_of = {passages[i].group: int(f) for i, f in zip(rows.passage, folds, strict=True)}
     best = best_sentences(passages, rows, judged["full"], without=FIT_ONLY)
     return Fitted(file, held_out_of(passages, rows, judged["full"], best, fold_of, precision))
+
+
+def _in_scope(passages: Sequence[Passage]) -> float:
+    """A little below the best cosine of whichever question with an answer has the lowest."""
+    held = {passage.group for passage in passages if passage.label}
+    best: dict[str, float] = {}
+    for passage in passages:
+        for _, signs in passage.sentences[:1]:
+            known = best.get(passage.group, -1.0)
+            best[passage.group] = max(known, signs["passage_dense"])
+    return round(max(-1.0, min(best[group] for group in held if group in best) - MARGIN), 2)
 
 
 def _check_enough(passages: Sequence[Passage], rows: Rows) -> None:

