@@ -103,7 +103,7 @@ class TransformerEmbedder:
 
         loaded = self._loaded()
         read = self._loaded_tokenizer().encode_batch([prefix + text for prefix, text in texts])
-        rows = [(one.ids[: self.max_tokens - 1] + one.ids[-1:])[: self.max_tokens] for one in read]
+        rows = [_windowed(one.ids, self.max_tokens) for one in read]
         width = max(len(ids) for ids in rows)
         padded = np.full((len(rows), width), loaded.pad_id, dtype=np.int64)
         for row, ids in zip(padded, rows, strict=True):
@@ -130,6 +130,11 @@ class TransformerEmbedder:
             if self._tokenizer is None:
                 self._tokenizer = self._source.tokenizer()
             return self._tokenizer
+
+
+def _windowed(ids: list[int], limit: int) -> list[int]:
+    """What does not fit is left out before the token that ends a text."""
+    return ids if len(ids) <= limit else [*ids[: limit - 1], ids[-1]]
 
 
 def _offsets(spans: list[tuple[int, int]], prefix: str, text: str) -> NDArray[np.int32]:
