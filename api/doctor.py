@@ -37,7 +37,7 @@ def examine(settings: Settings) -> dict[str, Any]:
     return {
         "python": platform.python_version(),
         "packages": _packages(problems),
-        "model": model_report(problems),
+        "model": model_report(settings.embedder, problems),
         "reranker": reranker_report(settings, problems),
         "grounding": grounding_report(settings, problems),
         "qdrant": _qdrant(settings, problems),
@@ -81,7 +81,8 @@ def report_lines(report: dict[str, Any]) -> list[str]:
     ]
     changed = [f"  {name}={value}" for name, value in report["settings"].items()]
     lines += [f"Settings     {len(changed)} not the default", *changed]
-    lines += map(base_line, folder["knowledge_bases"])
+    language = report["model"]["language"]
+    lines += [base_line(base, made_for=language) for base in folder["knowledge_bases"]]
     problems = [f"Problem: {problem}" for problem in report["problems"]]
     return [*lines, *(problems or ["Everything that the service needs is there."])]
 

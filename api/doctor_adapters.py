@@ -47,15 +47,14 @@ def redis_report(settings: Settings, problems: list[str]) -> dict[str, Any]:
 
 def grounding_report(settings: Settings, problems: list[str]) -> dict[str, Any]:
     """As of the reranker: whether its files are there, not whether its weights work."""
-    from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
-
     from graph.checking import open_checker
+    from ingest.adapters.embedders import open_embedder
 
     grounding = settings.grounding
     state = "ready"
     try:
         chat = settings.chat.model is not None
-        open_checker(grounding, SentenceTransformerEmbedder(), chat=chat)
+        open_checker(grounding, open_embedder(settings.embedder), chat=chat)
     except ConfigurationError as error:
         problems.append(error.message)
         state = "cannot be used"

@@ -5,30 +5,31 @@ from typing import Any
 from ingest.errors import ServiceError
 from ingest.terminal import counted
 
-MADE_FOR = "en"
-"""The language of the default embedder; in others its vectors order worse."""
+MANY = "many"
+"""In place of a language: the model was made for many."""
 
 
-def model_report(problems: list[str]) -> dict[str, Any]:
-    from ingest.adapters.sentence_transformer import WEIGHTS_SHA256, check_model, packaged_model
+def model_report(name: str, problems: list[str]) -> dict[str, Any]:
+    from ingest.adapters.embedders import MODELS
 
-    model = {"name": "all-MiniLM-L6-v2", "language": MADE_FOR}
+    model = MODELS[name]()
+    report = {"name": name, "language": model.language or MANY}
     try:
-        check_model(packaged_model())
+        model.check()
     except ServiceError as error:
         problems.append(error.message)
-        return {**model, "state": error.message, "sha256": None}
-    state = "its files are those of this release"
-    return {**model, "state": state, "sha256": WEIGHTS_SHA256}
+        return {**report, "state": error.message, "sha256": None}
+    state = f"its files are those of this release, sha256 {model.sha256[:12]}…"
+    return {**report, "state": state, "sha256": model.sha256}
 
 
-def base_line(base: dict[str, Any]) -> str:
+def base_line(base: dict[str, Any], *, made_for: str) -> str:
     """What a base holds; what of it is in another language than the model's is named."""
     documents = counted(base["documents"], "document")
     line = f"  {base['name']}: {documents}, {counted(base['chunks'], 'passage')}"
     others = [
         f"{count} in {language}"
         for language, count in base.get("languages", {}).items()
-        if language != MADE_FOR
+        if made_for not in (MANY, language)
     ]
-    return f"{line}; {', '.join(others)}: the model was made for {MADE_FOR}" if others else line
+    return f"{line}; {', '.join(others)}: the model was made for {made_for}" if others else line

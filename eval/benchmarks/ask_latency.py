@@ -17,10 +17,11 @@ from typing import Any
 
 import httpx
 import numpy as np
-from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 
 from eval.benchmarks.report import Figure, figure, finish
 from eval.benchmarks.served import BASE, questions_from, server
+from ingest.adapters.embedders import open_embedder
+from ingest.settings import IndexSettings
 
 STRAIGHT_S, CORRECTED_S = 0.7, 2.0
 LIVEZ_MS, LIVEZ_EVERY_S = 100.0, 0.02
@@ -85,21 +86,21 @@ async def under_load(
 
 async def micro_batching(questions: Sequence[str]) -> list[Figure]:
     """Embedded questions per second, CONCURRENT calls at once over one by one; five turns."""
-    embedder = SentenceTransformerEmbedder()
+    embedder = open_embedder(IndexSettings().embedder)
     await embedder.load()
     alone: list[float] = []
     together: list[float] = []
     for turn in range(6):
         clock = time.perf_counter()
         for question in questions:
-            await embedder.embed([question])
+            await embedder.embed([question], role="question")
         single = len(questions) / (time.perf_counter() - clock)
         clock = time.perf_counter()
         waiting = iter(questions)
 
         async def calls(waiting: Iterator[str]) -> None:
             for question in waiting:
-                await embedder.embed([question])
+                await embedder.embed([question], role="question")
 
         await asyncio.gather(*(calls(waiting) for _ in range(CONCURRENT)))
         batched = len(questions) / (time.perf_counter() - clock)

@@ -17,8 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ingest.adapters.sentence_transformer import BATCH, MAX_TOKENS, packaged_model
-
+from eval.benchmarks.bare_encoder import BATCH, bare_encoder
 from eval.benchmarks.report import Figure, figure, finish
 from ingest.compose import Corpus, open_index
 from ingest.pipeline import IngestReport, ingest
@@ -32,14 +31,14 @@ CHANGE = "\n\nOne more paragraph, so that this file is another one than before.\
 
 
 async def measure(folder: Path, pairs: int, scratch: Path) -> list[Figure]:
-    encoder = _encoder()
+    encode = bare_encoder()
     ours: list[float] = []
     bare: list[float] = []
     ratios: list[float] = []
     for n in range(pairs + 1):
         seconds, texts = await _ingestion(folder, scratch / f"data-{n}")
         clock = time.perf_counter()
-        encoder.encode(texts, batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False)
+        encode(texts)
         alone = time.perf_counter() - clock
         print(f"pair {n}: {len(texts)} chunks, {seconds:.1f} s, {alone:.1f} s", file=sys.stderr)
         if n:  # the first pair warms both up
@@ -109,14 +108,6 @@ def _embedded(corpus: Corpus) -> Iterator[list[str]]:
         yield texts
     finally:
         embedder.encode = encode
-
-
-def _encoder() -> Any:
-    from sentence_transformers import SentenceTransformer
-
-    encoder = SentenceTransformer(str(packaged_model()), device="cpu")
-    encoder.max_seq_length = MAX_TOKENS
-    return encoder
 
 
 def main() -> None:

@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from ingest.adapters.sentence_transformer import BATCH as ENCODED
-from ingest.adapters.sentence_transformer import MAX_TOKENS, packaged_model
 
+from eval.benchmarks.bare_encoder import bare_encoder
 from eval.benchmarks.report import Figure, figure, finish
 from eval.benchmarks.store_query import BASE, BATCH, DIMENSION, Corpus, resampled_ratio
 from graph.adapters.late_interaction import LateInteractionReranker
 from graph.adapters.token_vectors import TokenVectors
 from ingest.adapters.bm25 import Bm25Encoder
+from ingest.adapters.embedders import open_embedder
 from ingest.adapters.qdrant_edge import QdrantEdgeStore
 from ingest.adapters.record_rows import RECORDS
 from ingest.adapters.sql_records import SqlRecords
@@ -50,10 +50,7 @@ CURRENT = Filters([Condition("status", ["superseded", "draft"], exclude=True)])
 
 async def rerank_figures(folder: Path, questions: int, scratch: Path) -> list[Figure]:
     """Nothing is in memory: what is timed is a passage's first rerank since the start."""
-    from sentence_transformers import SentenceTransformer
-
-    encoder = SentenceTransformer(str(packaged_model()), device="cpu")
-    encoder.max_seq_length = MAX_TOKENS
+    encode = bare_encoder()
     warm: list[float] = []
     cold: list[float] = []
     bare: list[float] = []
@@ -73,7 +70,7 @@ async def rerank_figures(folder: Path, questions: int, scratch: Path) -> list[Fi
             cold.append(await _reranked(title, found, corpus.embedder, None))
             texts = [candidate.chunk.embedded_text for candidate in found]
             clock = time.perf_counter()
-            encoder.encode(texts, batch_size=ENCODED, show_progress_bar=False)
+            encode(texts)
             bare.append(1000 * (time.perf_counter() - clock))
     size = (scratch / VECTORS.file).stat().st_size / 1e6  # closed: nothing is in its log
     ratios = [one / other for one, other in zip(cold[1:], bare[1:], strict=True)]
@@ -171,9 +168,7 @@ class Base:
 
 
 async def measure(folder: Path, questions: int, scratch: Path) -> list[Figure]:
-    from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
-
-    embedder = SentenceTransformerEmbedder()
+    embedder = open_embedder(IndexSettings().embedder)
     await embedder.load()
     reranked = await rerank_figures(folder, questions, scratch / "data")
     searched = await search_figures(embedder, questions, scratch)

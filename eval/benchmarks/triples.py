@@ -19,7 +19,9 @@ from graph.adapters.answer_scorer import AnswerScorer
 from graph.adapters.calibration import load_calibration
 from graph.adapters.token_vectors import TokenVectors
 from ingest.adapters.bm25 import Bm25Encoder
+from ingest.adapters.embedders import open_embedder
 from ingest.ports import Embedder
+from ingest.settings import IndexSettings
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,8 @@ def main() -> None:
     options.add_argument("--half", choices=("open", "frozen"), default="open")
     options.add_argument("--json", action="store_true")
     given = options.parse_args()
-    from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 
-    embedder = SentenceTransformerEmbedder()
+    embedder = open_embedder(IndexSettings().embedder)
     found = asyncio.run(pairwise(given.triples, embedder, frozen=given.half == "frozen"))
     embedder.close()
     parts: dict[str, Any] = {"embedder": embedder.fingerprint, "half": given.half}

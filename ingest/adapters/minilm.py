@@ -29,21 +29,24 @@ FILES_SHA256 = {
 }
 """Every file of the package that loading the model reads, but its README."""
 
-WEIGHTS_SHA256 = FILES_SHA256["model.safetensors"]
-
 
 class MiniLM:
     """6 layers of 384, English above all. `folder` in place of the package's."""
 
-    fingerprint = f"all-MiniLM-L6-v2@{WEIGHTS_SHA256[:12]}"
+    sha256 = FILES_SHA256["model.safetensors"]
+    fingerprint = f"all-MiniLM-L6-v2@{sha256[:12]}"
     dimension = 384
     max_tokens = 256
     prefixes: ClassVar[Mapping[Role, str]] = {"question": "", "passage": ""}
+    language: ClassVar[str | None] = "en"
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
         self._checked: Path | None = None
         self._checking = threading.Lock()
+
+    def check(self) -> None:
+        self._checked_folder()
 
     def tokenizer(self) -> "Tokenizer":
         from tokenizers import Tokenizer

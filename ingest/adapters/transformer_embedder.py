@@ -5,7 +5,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +31,19 @@ class Loaded:
 
 
 class EncoderModel(Protocol):
-    """Weights of one release. `prefixes` are put before a text of each role."""
+    """Weights of one release. `prefixes` are put before a text of each role; `language` is the one
+    that it was made for, None where there are many."""
 
     fingerprint: str
+    sha256: str
     dimension: int
     max_tokens: int
-    prefixes: Mapping[Role, str]
+    prefixes: ClassVar[Mapping[Role, str]]
+    language: ClassVar[str | None]
+
+    def check(self) -> None:
+        """Reads every byte that `load` may read. Raises ModelPackageError when any is missing or
+        altered."""
 
     def tokenizer(self) -> "Tokenizer":
         """Without truncation and padding. Raises ModelPackageError."""
