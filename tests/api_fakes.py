@@ -5,7 +5,6 @@ import hashlib
 import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -29,7 +28,7 @@ from ingest.documents import Candidate
 from ingest.errors import InvalidRequest, NotFound, UnknownKnowledgeBase
 from ingest.index import Index
 from ingest.live import LiveBases
-from ingest.ports import Encoded, Vector
+from ingest.ports import Encoded, Role, Vector
 from ingest.scope import Scope
 from ingest.settings import SplitSettings
 from ingest.writer import Writer
@@ -54,7 +53,7 @@ class FakeEmbedder:
     dimension = 384
     max_tokens = 256
 
-    def __init__(self, folder: Path | None = None, *, loading_s: float = 0.0) -> None:
+    def __init__(self, *, loading_s: float = 0.0) -> None:
         self._loading_s = loading_s
 
     def count_tokens(self, texts: list[str]) -> list[int]:
@@ -63,10 +62,12 @@ class FakeEmbedder:
     async def load(self) -> None:
         await asyncio.sleep(self._loading_s)
 
-    async def embed(self, texts: Sequence[str]) -> Vector:
+    async def embed(self, texts: Sequence[str], *, role: Role = "passage") -> Vector:
         return np.stack([_vector(text) for text in texts]) if texts else np.zeros((0, 384), "f4")
 
-    async def encode(self, texts: Sequence[str], *, bulk: bool = False) -> list[Encoded]:
+    async def encode(
+        self, texts: Sequence[str], *, role: Role = "passage", bulk: bool = False
+    ) -> list[Encoded]:
         none = np.zeros((0, 2), np.int32)
         return [Encoded(_vector(t), np.zeros((0, 384), np.float32), none) for t in texts]
 

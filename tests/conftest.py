@@ -8,8 +8,10 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 
+from ingest.adapters.minilm import MiniLM
+from ingest.adapters.multilingual_e5 import MultilingualE5
+from ingest.adapters.transformer_embedder import TransformerEmbedder
 from ingest.settings import QdrantSettings
 from tests.chat_runs import chat as chat
 from tests.fake_qdrant import FakeQdrant
@@ -86,8 +88,16 @@ def embedder() -> Iterator[HashingEmbedder]:
 
 
 @pytest.fixture(scope="session")
-def minilm() -> Iterator[SentenceTransformerEmbedder]:
-    """The real model, loaded once per worker; about five seconds."""
-    embedder = SentenceTransformerEmbedder()
+def e5() -> Iterator[TransformerEmbedder]:
+    """The default model, loaded once per worker; some seconds."""
+    embedder = TransformerEmbedder(MultilingualE5())
+    yield embedder
+    embedder.close()
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Iterator[TransformerEmbedder]:
+    """The smaller model, loaded once per worker; some seconds."""
+    embedder = TransformerEmbedder(MiniLM())
     yield embedder
     embedder.close()

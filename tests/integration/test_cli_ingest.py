@@ -21,9 +21,7 @@ def way(
 ) -> Iterator[str]:
     monkeypatch.setenv("CRAG_DATA_DIR", str(tmp_path / "crag"))
     if request.param == "here":
-        monkeypatch.setattr(
-            "ingest.adapters.sentence_transformer.SentenceTransformerEmbedder", FakeEmbedder
-        )
+        monkeypatch.setattr("ingest.adapters.embedders.open_embedder", lambda name: FakeEmbedder())
         yield request.param
         return
     with served(settings_on(tmp_path), FakeService()):

@@ -33,9 +33,7 @@ def handbook(
 ) -> Path:
     """Three documents in the embedded store, one of them under a second name."""
     monkeypatch.setenv("CRAG_DATA_DIR", str(store_path / "crag"))
-    monkeypatch.setattr(
-        "ingest.adapters.sentence_transformer.SentenceTransformerEmbedder", FakeEmbedder
-    )
+    monkeypatch.setattr("ingest.adapters.embedders.open_embedder", lambda name: FakeEmbedder())
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "leave.md").write_text("# Leave\n\nThirty days of leave.\n")

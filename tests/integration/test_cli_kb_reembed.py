@@ -27,11 +27,11 @@ class Turned(FakeEmbedder):
 
     fingerprint = "turned"
 
-    async def embed(self, texts: Any) -> Vector:
-        return -(await super().embed(texts))
+    async def embed(self, texts: Any, **how: Any) -> Vector:
+        return -(await super().embed(texts, **how))
 
-    async def encode(self, texts: Any, *, bulk: bool = False) -> list[Encoded]:
-        return [replace(one, sentence=-one.sentence) for one in await super().encode(texts)]
+    async def encode(self, texts: Any, **how: Any) -> list[Encoded]:
+        return [replace(one, sentence=-one.sentence) for one in await super().encode(texts, **how)]
 
 
 class Way(NamedTuple):
@@ -67,9 +67,7 @@ def way(
 
 
 def _run_with(monkeypatch: pytest.MonkeyPatch, embedder: type[FakeEmbedder]) -> None:
-    monkeypatch.setattr(
-        "ingest.adapters.sentence_transformer.SentenceTransformerEmbedder", embedder
-    )
+    monkeypatch.setattr("ingest.adapters.embedders.open_embedder", lambda name: embedder())
 
 
 def reembedded(capsys: pytest.CaptureFixture[str], name: str = "handbook") -> int:
@@ -107,7 +105,7 @@ def test_work_that_was_cut_short_is_taken_up_and_nothing_is_served_half(
     with monkeypatch.context() as broken:
         encode = Turned.encode
 
-        async def breaks_later(self: Turned, texts: list[str], **how: bool) -> list[Encoded]:
+        async def breaks_later(self: Turned, texts: list[str], **how: Any) -> list[Encoded]:
             if any("Taxis" in text for text in texts):
                 raise KeyboardInterrupt
             return await encode(self, texts, **how)

@@ -22,9 +22,7 @@ GOLDEN = {
 
 @pytest.fixture(autouse=True)
 def hashing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "ingest.adapters.sentence_transformer.SentenceTransformerEmbedder", HashingEmbedder
-    )
+    monkeypatch.setattr("ingest.adapters.embedders.open_embedder", lambda name: HashingEmbedder())
 
 
 @dataclass(frozen=True)

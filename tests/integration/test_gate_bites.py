@@ -15,12 +15,14 @@ from typing import Any
 from xml.etree import ElementTree as Xml
 
 import pytest
-from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 
 import crag
 from graph import compose
 from graph.services import Services
-from ingest.ports import Encoded
+from ingest.adapters.embedders import MODELS
+from ingest.adapters.transformer_embedder import TransformerEmbedder
+from ingest.ports import Encoded, Role
+from ingest.settings import IndexSettings
 from tests import broken_parts as broken
 
 pytestmark = pytest.mark.timeout(300)
@@ -54,22 +56,20 @@ Parts = dict[str, Callable[[Services], Any]]
 Replaced = Callable[[Parts], None]
 
 
-class SharedEmbedder(SentenceTransformerEmbedder):
+class SharedEmbedder(TransformerEmbedder):
     """Computes a text once in all runs, and outlives them."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._known: dict[str, Encoded] = {}
+        super().__init__(MODELS[IndexSettings().embedder]())
+        self._known: dict[tuple[Role, str], Encoded] = {}
 
-    async def embed(self, texts: Sequence[str]) -> Any:
-        import numpy as np
-
-        return np.stack([one.sentence for one in await self.encode(texts)])
-
-    async def encode(self, texts: Sequence[str], *, bulk: bool = False) -> list[Encoded]:
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        self._known |= dict(zip(new, await super().encode(new), strict=True))
-        return [self._known[text] for text in texts]
+    async def encode(
+        self, texts: Sequence[str], *, role: Role = "passage", bulk: bool = False
+    ) -> list[Encoded]:
+        new = [text for text in dict.fromkeys(texts) if (role, text) not in self._known]
+        encoded = await super().encode(new, role=role)
+        self._known |= {(role, text): one for text, one in zip(new, encoded, strict=True)}
+        return [self._known[role, text] for text in texts]
 
     def close(self) -> None:
         """The fixture ends it."""
@@ -127,8 +127,8 @@ def handbook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slice]:
     (path / "golden.jsonl").write_text("\n".join(chosen), encoding="utf-8")
     embedder, slice = SharedEmbedder(), Slice(path)
     with pytest.MonkeyPatch.context() as patched:
-        place = "ingest.adapters.sentence_transformer.SentenceTransformerEmbedder"
-        patched.setattr(place, lambda: embedder)
+        place = "ingest.adapters.embedders.open_embedder"
+        patched.setattr(place, lambda name: embedder)
         for out, more in (("first", ["--documents", path / "documents"]), ("second", [])):
             code, said = slice.run(out, *more)
             assert code == 0, said

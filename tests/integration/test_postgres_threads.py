@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 from pydantic import SecretStr
 
 from api.doctor import examine, report_lines
@@ -18,6 +17,7 @@ from graph.compose import open_graph
 from graph.runner import Ask
 from graph.settings import GraphSettings
 from graph.threads import ThreadBusy
+from ingest.adapters.transformer_embedder import TransformerEmbedder
 from ingest.errors import ConfigurationError, DependencyError, NotFound
 from ingest.scope import LOCAL
 from ingest.settings import DatabaseSettings, QdrantSettings
@@ -156,12 +156,12 @@ async def test_a_run_elsewhere_on_the_thread_is_a_409(
     qdrant: QdrantSettings,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def loaded(*_: Any) -> list[Any]:
+    async def loaded(*_: Any, **__: Any) -> list[Any]:
         """The embedder's weights take seconds; no question of this test is searched."""
         return []
 
-    monkeypatch.setattr(SentenceTransformerEmbedder, "load", loaded)
-    monkeypatch.setattr(SentenceTransformerEmbedder, "encode", loaded)
+    monkeypatch.setattr(TransformerEmbedder, "load", loaded)
+    monkeypatch.setattr(TransformerEmbedder, "encode", loaded)
     url = postgres_server.new_database()
     database = DatabaseSettings(url=SecretStr(url))
     settings = Settings(data_dir=store_path / "crag", database=database, qdrant=qdrant)

@@ -9,10 +9,11 @@ ROOT = Path(__file__).parents[2]
 
 LEAVES_TORCH_AT_WORK = """
 import asyncio, sys
-from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
+from ingest.adapters.embedders import open_embedder
+from ingest.settings import IndexSettings
 
 async def main():
-    embedder = SentenceTransformerEmbedder()
+    embedder = open_embedder(IndexSettings().embedder)
     await embedder.load()
     await embedder.encode(["warm"])
     texts = ["A long text about refunds and what they are for. " * 20] * 24

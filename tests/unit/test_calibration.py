@@ -6,10 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ingest.adapters.sentence_transformer import SentenceTransformerEmbedder
 
-from graph.adapters.calibration import SHIPPED, AnswerModel, load_calibration
+from graph.adapters.calibration import AnswerModel, load_calibration
+from graph.adapters.calibration_file import shipped as shipped_file
+from graph.adapters.claim_model import load_claim_model
+from ingest.adapters.embedders import MODELS
 from ingest.errors import ConfigurationError
+from ingest.settings import IndexSettings
+
+SHIPPED = shipped_file("passages")
 
 
 @pytest.fixture
@@ -24,12 +29,21 @@ def written(folder: Path, content: object) -> str:
     return str(path)
 
 
-def test_the_shipped_one_is_for_the_shipped_model() -> None:
-    calibration = load_calibration()
-    assert calibration.model == SentenceTransformerEmbedder.fingerprint
+@pytest.mark.parametrize("name", MODELS)
+def test_each_model_has_calibrations_of_its_own(name: str) -> None:
+    fingerprint = MODELS[name]().fingerprint
+    calibration = load_calibration(embedder=fingerprint)
+    assert calibration.model == load_claim_model(embedder=fingerprint).model.model == fingerprint
+    assert shipped_file("confidence", fingerprint).parent.name == name.lower()
     assert {"full", "words", "web"} <= set(calibration.answers)
     for model in calibration.answers.values():
         assert 0 <= model.lower <= model.upper <= 1
+
+
+def test_without_a_name_it_is_that_of_the_default_and_so_for_an_embedder_that_has_none() -> None:
+    default = MODELS[IndexSettings().embedder]().fingerprint
+    for named in (None, "another@0123"):
+        assert load_calibration(embedder=named).model == default
 
 
 def test_its_version_is_that_of_its_content(tmp_path: Path, shipped: dict[str, Any]) -> None:

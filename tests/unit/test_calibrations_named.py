@@ -7,16 +7,22 @@ from typing import Any
 import pytest
 
 from graph.adapters.calibration import load_calibration
+from graph.adapters.calibration_file import shipped
 from graph.adapters.claim_model import load_claim_model
-from graph.adapters.fitted_confidence import SHIPPED, load_confidence
+from graph.adapters.fitted_confidence import load_confidence
 from graph.calibrations_named import calibrations_named
 from graph.settings import GraphSettings, GroundingSettings
+from ingest.adapters.embedders import MODELS
+
+SHIPPED = shipped("confidence")
+E5 = MODELS["multilingual-e5-small"]().fingerprint
+MINILM = MODELS["all-MiniLM-L6-v2"]().fingerprint
 
 
-def named(kind: str = "combined", confidence: Path | None = SHIPPED) -> str:
+def named(kind: str = "combined", confidence: Path | None = SHIPPED, *, embedder: str = E5) -> str:
     loaded = load_confidence(str(confidence)) if confidence else None
     settings = GraphSettings(grounding=GroundingSettings(kind=kind))
-    return calibrations_named(settings, load_calibration(), loaded)
+    return calibrations_named(settings, load_calibration(), loaded, embedder=embedder)
 
 
 def test_each_one_has_its_name_and_its_version() -> None:
@@ -29,6 +35,11 @@ def test_each_one_has_its_name_and_its_version() -> None:
 @pytest.mark.parametrize("kind", ["quotes", "rules", "cross_encoder", "own.checker:Class"])
 def test_a_check_that_uses_no_calibration_names_none(kind: str) -> None:
     assert "claims:" not in named(kind)
+
+
+def test_the_check_of_another_embedder_has_a_calibration_of_its_own() -> None:
+    assert named(embedder=MINILM) != named()
+    assert load_claim_model(embedder=MINILM).version in named(embedder=MINILM)
 
 
 def test_without_an_estimate_of_confidence_none_is_named() -> None:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from graph.adapters.calibration_file import shipped
 from graph.adapters.claim_checker import Bands, SentenceChecker
-from graph.adapters.claim_model import SHIPPED, load_claim_model
+from graph.adapters.claim_model import load_claim_model
 from graph.adapters.claim_scorer import Claim, ClaimScore, CombinedScorer, RulesScorer
 from graph.adapters.claim_signs import FITTED
 from graph.adapters.claim_source import AROUND, cited_parts
@@ -182,7 +183,7 @@ def test_the_shipped_calibration_knows_the_signs() -> None:
 )
 def test_a_broken_calibration_is_refused(tmp_path: Path, changed: dict[str, Any]) -> None:
     file = tmp_path / "claims.json"
-    file.write_text(json.dumps(json.loads(SHIPPED.read_text()) | changed))
+    file.write_text(json.dumps(json.loads(shipped("claims").read_text()) | changed))
     with pytest.raises(ConfigurationError, match="calibration"):
         load_claim_model(file)
 

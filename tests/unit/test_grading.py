@@ -1,6 +1,7 @@
 """The calibrated grader: three verdicts, and ambiguous at best where it was not calibrated."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ ALL = {"full": COVERAGE, "web": COVERAGE, "words": COVERAGE}
 
 
 class DownEmbedder(HashingEmbedder):
-    async def encode(self, texts: Sequence[str], *, bulk: bool = False) -> list[Encoded]:
+    async def encode(self, texts: Sequence[str], **how: Any) -> list[Encoded]:
         raise DependencyError("model down")
 
 

@@ -58,9 +58,7 @@ async def test_both_lines_are_measured_and_what_was_kept_is_not_asked_again(
     store_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        "ingest.adapters.sentence_transformer.SentenceTransformerEmbedder", HashingEmbedder
-    )
+    monkeypatch.setattr("ingest.adapters.embedders.open_embedder", lambda name: HashingEmbedder())
     monkeypatch.setattr(
         main_figure, "dataset", lambda data, name, side: main_figure.load_beir(beir)
     )
