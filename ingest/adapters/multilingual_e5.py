@@ -43,10 +43,10 @@ class MultilingualE5:
         check_files(self._weights().parent, {WEIGHTS: self.sha256})
 
     def tokenizer(self) -> "Tokenizer":
+        packed = self._read()
         from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers, processors
         from tokenizers.models import Unigram
 
-        packed = self._read()
         tokenizer = Tokenizer(Unigram(packed.pieces, unk_id=packed.unknown))
         tokenizer.normalizer = normalizers.Sequence(
             [normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]
@@ -60,10 +60,10 @@ class MultilingualE5:
         return tokenizer
 
     def load(self) -> Loaded:
+        packed = self._read()
         import torch
         from transformers import BertConfig, BertModel
 
-        packed = self._read()
         shape = packed.shape
         config = BertConfig(
             vocab_size=1,
