@@ -1,18 +1,19 @@
 """The main figure of retrieval: what the whole default gains over an equal blend of three scores.
 
 The default is the first search of a run with the settings as they are: planned, searched, reranked.
-Against it stands the plainest good line of the same parts: of the default's candidates the 50 best
+Against it stands the plainest good line: of the candidates of all-MiniLM-L6-v2 and BM25 the 50 best
 by reciprocal rank fusion, ordered by the mean of cosine, BM25 and late interaction, each stretched
-to [0, 1]. The gain is paired by question and pooled over five public sets, with its 95 % bootstrap
-interval. scifact is tuned on its train qrels and reported on its test qrels, every other set on the
-halves of its questions by the sha256 of their ids. Read the reporting side once.
+to [0, 1]; with --same-embedder the line has the default's. The gain is paired by question and
+pooled over five public sets, with its 95 % bootstrap interval. scifact is tuned on its train qrels
+and reported on its test qrels, every other set on the halves of its questions by the sha256 of their
+ids. Read the reporting side once.
 
 Embedded sets and the values of each question are kept in --data-dir: what was cut short goes on. A
 change of code or settings asks anew. Exits 1 where the interval holds 0, or a set loses more than
 .01; the share of questions with every relevant document within 10 is only reported.
 
 python -m eval.benchmarks.main_figure --data DIR --side tune|report [--only NAME] [--limit N]
-    [--data-dir .crag-eval] [--json]
+    [--same-embedder] [--data-dir .crag-eval] [--json]
 """
 
 import argparse
@@ -40,12 +41,14 @@ from ingest.documents import Candidate
 from ingest.filters import Filters
 from ingest.fusion import best_first, blend, rrf
 from ingest.scope import LOCAL
-from nodes.ports import Reranker
 
 SETS = ("anthropic_docs", "xquad-en", "multihop", "cacm", "scifact")
 MEASURES = ("nDCG@10", "hit@1", "all@10")
 LINES = ("default", "blend")
 ARMS = ("dense", "bm25", "late_interaction")
+PLAIN = "all-MiniLM-L6-v2"
+"""The embedder of the line that the default is held against."""
+
 POOL = 50
 """Candidates of the three-way blend, and hits of each arm that they are taken from."""
 WITHIN = 10
@@ -79,54 +82,74 @@ def three_way(candidates: Sequence[Candidate]) -> list[Candidate]:
     return [by_id[key] for key in best_first(blend(arms))]
 
 
-async def compared(
-    service: Service, late: Reranker, base: str, question: Question
-) -> dict[str, float]:
-    """The measures of both lines, as `default nDCG@10` and `blend nDCG@10`."""
-    ours, _ = await first_search(service, base, question)
+async def default_order(service: Service, base: str, question: Question) -> Ranked:
+    return (await first_search(service, base, question))[0]
+
+
+async def blend_order(service: Service, base: str, question: Question) -> Ranked:
+    vectors = open_vectors(service.settings, service.corpus)
     found = await service.corpus.index.search(
         LOCAL, base, question.text, [question.text], limit=POOL, filters=Filters(), exact=True
     )
+    late = LateInteractionReranker(vectors, weight=1.0)
     order = three_way(await late.rerank(question.text, by_rrf(found)))
-    theirs = Ranked(question, documents_of(order), 0.0)
-    values: dict[str, float] = {}
-    for name, ranked in zip(LINES, (ours, theirs), strict=True):
-        own = {m: v[0] for m, v in retrieval_values([ranked]).items()}
-        all_found = set(question.relevant) <= set(ranked.documents[:WITHIN])
-        own["all@10"] = float(all_found)
-        values |= {f"{name} {m}": own[m] for m in MEASURES}
-    return values
+    return Ranked(question, documents_of(order), 0.0)
 
 
-async def measure(
-    settings: GraphSettings, data: Path, names: Sequence[str], side: str, limit: int | None
+ORDERS = {"default": default_order, "blend": blend_order}
+
+
+def measures(ranked: Ranked) -> dict[str, float]:
+    own = {m: v[0] for m, v in retrieval_values([ranked]).items()}
+    own["all@10"] = float(set(ranked.question.relevant) <= set(ranked.documents[:WITHIN]))
+    return {m: own[m] for m in MEASURES}
+
+
+async def measured(
+    settings: GraphSettings, line: str, datasets: Mapping[str, Dataset], limit: int | None
 ) -> dict[str, list[dict[str, float]]]:
-    """The values of each question, by set."""
-    code = code_version()
-    own = settings.model_dump_json(exclude={"data_dir", "threads", "database"})
+    """The values of each question, by set. The embedder has a data folder of its own."""
+    settings = settings.model_copy(update={"data_dir": settings.data_dir / settings.embedder})
+    code, own = code_version(), settings.model_dump_json(exclude={"data_dir", "threads"})
     found: dict[str, list[dict[str, float]]] = {}
     async with open_graph(deterministic(settings)) as service:
-        late = LateInteractionReranker(open_vectors(settings, service.corpus), weight=1.0)
         kept = Kept[dict[str, float]](settings.data_dir / KEPT)
-        for name in names:
-            asked = dataset(data, name, side)
+        for name, asked in datasets.items():
             base = await ensure_base(service.corpus, asked)
             version = await service.corpus.index.version(LOCAL, base)
             questions = asked.questions[:limit]
             found[name] = []
             for n, question in enumerate(questions, start=1):
-                key = key_of(
-                    code, own, version, question.id, repr((question.text, question.relevant))
-                )
+                wanted = repr((question.text, question.relevant))
+                key = key_of(code, own, line, version, question.id, wanted)
                 row = kept.get(key)
                 if row is None:
-                    row = await compared(service, late, base, question)
+                    row = measures(await ORDERS[line](service, base, question))
                     kept.put({key: row})
                 found[name].append(row)
                 if n % EVERY == 0 or n == len(questions):
-                    said = f"{name}: {n} of {len(questions)} questions"
+                    said = f"{name}, {line}: {n} of {len(questions)} questions"
                     print(said, file=sys.stderr, flush=True)
     return found
+
+
+async def measure(
+    settings: GraphSettings, datasets: Mapping[str, Dataset], limit: int | None, plain: str
+) -> dict[str, list[dict[str, float]]]:
+    """By set, the values of both lines for each question, as `default nDCG@10`."""
+    lines = {
+        "default": await measured(settings, "default", datasets, limit),
+        "blend": await measured(
+            settings.model_copy(update={"embedder": plain}), "blend", datasets, limit
+        ),
+    }
+    return {
+        name: [
+            {f"{line} {m}": row[m] for line, row in zip(LINES, rows, strict=True) for m in row}
+            for rows in zip(*(lines[line][name] for line in LINES), strict=True)
+        ]
+        for name in datasets
+    }
 
 
 def report(found: Mapping[str, Sequence[Mapping[str, float]]]) -> dict[str, Any]:
@@ -174,12 +197,14 @@ def main() -> None:
     options.add_argument("--side", choices=("tune", "report"), required=True)
     options.add_argument("--only", choices=SETS, action="append")
     options.add_argument("--limit", type=int, help="The first questions of each set.")
+    options.add_argument("--same-embedder", action="store_true", help="Both lines with one.")
     options.add_argument("--data-dir", type=Path, default=Path(".crag-eval"))
     options.add_argument("--json", action="store_true")
     given = options.parse_args()
     settings = GraphSettings(data_dir=given.data_dir)
-    names = list(given.only or SETS)
-    found = asyncio.run(measure(settings, given.data, names, given.side, given.limit))
+    sets = {name: dataset(given.data, name, given.side) for name in given.only or SETS}
+    plain = settings.embedder if given.same_embedder else PLAIN
+    found = asyncio.run(measure(settings, sets, given.limit, plain))
     done = {"side": given.side} | report(found)
     print(json.dumps(done, indent=2) if given.json else "\n".join(table(done)))
     sys.exit(0 if done["gained"] and not done["lost"] else 1)
