@@ -61,7 +61,7 @@ HttpAddress = Annotated[str | None, AfterValidator(_http)]
 
 class SplitSettings(Section):
     max_tokens: int = Field(210, ge=32, le=240, description="Model tokens of a chunk's own text.")
-    """The model reads 256; title and heading path take up to 40."""
+    """all-MiniLM-L6-v2 reads 256, the default 512; title and heading path take up to 40."""
     overlap_tokens: int = Field(40, ge=0, le=120, description="Model tokens repeated at a seam.")
 
 

@@ -5,8 +5,8 @@ Against it stands the plainest good line: of the candidates of all-MiniLM-L6-v2 
 by reciprocal rank fusion, ordered by the mean of cosine, BM25 and late interaction, each stretched
 to [0, 1]; with --same-embedder the line has the default's. The gain is paired by question and
 pooled over five public sets, with its 95 % bootstrap interval. scifact is tuned on its train qrels
-and reported on its test qrels, every other set on the halves of its questions by the sha256 of their
-ids. Read the reporting side once.
+and reported on its test qrels, every other set on the halves of its questions by the sha256 of
+their ids. Read the reporting side once.
 
 Embedded sets and the values of each question are kept in --data-dir: what was cut short goes on. A
 change of code or settings asks anew. Exits 1 where the interval holds 0, or a set loses more than

@@ -12,7 +12,7 @@ from ingest.fusion import best_first, blend
 
 
 class LateInteractionReranker:
-    """ColBERT's MaxSim (Khattab and Zaharia, SIGIR 2020), with MiniLM's token vectors.
+    """ColBERT's MaxSim (Khattab and Zaharia, SIGIR 2020), with the embedder's token vectors.
 
     `late_interaction` is the mean over question tokens, in [-1, 1]; `rerank` the min-max blend of
     it (with `weight`) and of the retrieval order, in [0, 1], for ordering only.

@@ -54,16 +54,13 @@ def test_the_verdict(sets: dict[str, Any], gained: bool, lost: list[str]) -> Non
 
 async def test_both_lines_are_measured_and_what_was_kept_is_not_asked_again(
     beir: Path,  # noqa: F811
-    tmp_path: Path,
     store_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("ingest.adapters.embedders.open_embedder", lambda name: HashingEmbedder())
-    monkeypatch.setattr(
-        main_figure, "dataset", lambda data, name, side: main_figure.load_beir(beir)
-    )
+    sets = {"cacm": main_figure.load_beir(beir)}
     settings = GraphSettings(data_dir=store_path / "kept")
-    found = await measure(settings, tmp_path, ["cacm"], "tune", 2)
+    found = await measure(settings, sets, 2, "all-MiniLM-L6-v2")
     assert len(found["cacm"]) == 2
     assert set(found["cacm"][0]) == {
         f"{line} {m}" for line in ("default", "blend") for m in main_figure.MEASURES
@@ -72,5 +69,5 @@ async def test_both_lines_are_measured_and_what_was_kept_is_not_asked_again(
     async def never(*_: Any) -> Any:
         raise AssertionError("asked again")
 
-    monkeypatch.setattr(main_figure, "compared", never)
-    assert await measure(settings, tmp_path, ["cacm"], "tune", 2) == found
+    monkeypatch.setattr(main_figure, "ORDERS", dict.fromkeys(main_figure.LINES, never))
+    assert await measure(settings, sets, 2, "all-MiniLM-L6-v2") == found
