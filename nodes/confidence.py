@@ -1,16 +1,20 @@
 """How sure a run may be of its draft: the signs of it, and what is enough."""
 
 import math
+import re
 
 from nodes.context import Context
 from nodes.findings import Grade
 from nodes.state import State
-from nodes.words import content_words, guess_language, stem
+from nodes.words import content_words, guess_language, literals, stem
+
+_NUMBER = re.compile(r"\d+(?:[.,\u2009\u202f]\d+)*")
+_PARTS = re.compile(r"[.,\u2009\u202f]")
 
 SURE = 6.0
 """Log odds at which a grade is cut: .9975."""
 
-NAMES = ("best", "rest", "covered")
+NAMES = ("best", "rest", "covered", "missing")
 
 
 def confidence_signs(state: State) -> dict[str, float]:
@@ -18,7 +22,9 @@ def confidence_signs(state: State) -> dict[str, float]:
 
     best: log odds of the best grade. rest: mean log odds of all other passages that were graded,
     but the one that the draft begins with; where many are near, the answer is less often in one.
-    covered: share of the question's words in the draft.
+    covered: share of the question's words in the draft. missing: 1 where the question names a code
+    or a number that no passage of the draft has: rows of other codes are near, and answer another
+    question.
     """
     first = next((c.chunk_id for sentence in state.draft for c in sentence.citations), "")
     others = [log_odds(grade) for name, grade in state.graded.items() if name != first]
@@ -26,6 +32,7 @@ def confidence_signs(state: State) -> dict[str, float]:
         "best": max(map(log_odds, state.graded.values()), default=-SURE),
         "rest": sum(others) / len(others) if others else -SURE,
         "covered": _covered(state),
+        "missing": float(_missing(state)),
     }
 
 
@@ -57,3 +64,20 @@ def _covered(state: State) -> float:
         stem(word, language) for sentence in state.draft for word in content_words(sentence.text)
     }
     return len(asked & told) / len(asked) if asked else 0.0
+
+
+def _missing(state: State) -> bool:
+    cited = {c.chunk_id for sentence in state.draft for c in sentence.citations}
+    chunks = [e.candidate.chunk for e in state.evidence if e.candidate.chunk.chunk_id in cited]
+    if not chunks:
+        return False
+    text = " ".join(f"{x.title} {x.heading} {x.text}" for x in chunks).casefold()
+    codes = {code.casefold() for code in literals(state.standalone)}
+    return any(code not in text for code in codes) or not _numbers(state.standalone) <= _numbers(
+        text
+    )
+
+
+def _numbers(text: str) -> set[str]:
+    """Without what parts their digits."""
+    return {_PARTS.sub("", number) for number in _NUMBER.findall(text)}

@@ -15,6 +15,10 @@ SAME_SUBJECT = 0.6
 PARALLEL = 0.6
 """Share of common words from which yes and no are said of the same thing."""
 
+COMMON = 0.15
+"""Share of common words below which two sentences speak of different things, whatever the passages
+around them are about."""
+
 _OPEN = dict.fromkeys("close closes closed closing opens opening opened".split(), "open") | (
     dict.fromkeys(
         "schließt schließen geschlossen öffnet öffnen öffnungszeiten offen".split(), "geöffnet"
@@ -55,6 +59,8 @@ def contradict(question: str, one: Statement, other: Statement) -> bool:
         return False
     divided = _divided(question, one, other)
     if not divided and not _differ(question, one, other):
+        return False
+    if not divided and _common(question, one, other) < COMMON:
         return False
     return _same_subject(question, one, other, numbers=not divided)
 
@@ -107,6 +113,16 @@ def _same_subject(question: str, one: Statement, other: Statement, *, numbers: b
     named = {name for name in named if numbers or any(map(str.isalpha, name))}
     held = [{name for name in named if name in _placed(x).lower()} for x in (one, other)]
     return held[0] == held[1]
+
+
+def _common(question: str, one: Statement, other: Statement) -> float:
+    """The Jaccard index of the words of both sentences, in [0, 1], numbers apart."""
+    language = guess_language(question)
+    ours, theirs = (
+        {_subject(w, language) for w in content_words(x.text) if not w.isdigit()}
+        for x in (one, other)
+    )
+    return len(ours & theirs) / max(1, len(ours | theirs))
 
 
 def _subject(word: str, language: str) -> str:

@@ -13,7 +13,7 @@ from nodes.ports import Sources
 AROUND = 600
 """Code points of the document on each side of a quote in no passage that are read with it."""
 TOKENS = 210
-"""Model tokens that are encoded in one piece: the smaller model reads 256, and cuts what is longer."""
+"""Model tokens encoded in one piece: the smaller model reads 256, and cuts what is longer."""
 
 
 @dataclass(frozen=True)
