@@ -120,6 +120,7 @@ class IndexSettings(BaseSettings):
     )
 
     data_dir: Path = Field(Path(".crag"), description="The data folder; one process holds it.")
+    """Empty would be the folder that a command happens to be started in."""
     split: SplitSettings = SplitSettings()
     dense_weight: float = Field(0.5, ge=0, le=1, description="Share of the dense arm in fusion.")
     """The rest is BM25's. What fits the labels of five sets is nearly equal (BENCHMARKS.md)."""
@@ -128,6 +129,13 @@ class IndexSettings(BaseSettings):
     qdrant: QdrantSettings = QdrantSettings()
     database: DatabaseSettings = DatabaseSettings()
     access: AccessSettings = AccessSettings()
+
+    @field_validator("data_dir", mode="before")
+    @classmethod
+    def _named(cls, path: object) -> object:
+        if isinstance(path, str) and not path.strip():
+            raise ValueError("must name a folder, such as .crag; unset it for the default")
+        return path
 
 
 def check_names(settings: type[BaseSettings], names: Iterable[str] | None = None) -> None:
