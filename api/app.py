@@ -1,6 +1,6 @@
 """The HTTP application: middleware, routes, problems, and what lives behind them."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -30,8 +30,7 @@ def create_app(
     *,
     token: str | None = None,
     open_service: OpenService = open_graph,
-    opened: Callable[[Service], None] = ignore,
-    ready: Callable[[Service], None] = ignore,
+    ready: Callable[[Service], Awaitable[None]] = ignore,
     failed: Callable[[Exception], None] = logged,
 ) -> FastAPI:
     """The app; it opens the service when it starts. `token` is a key for local commands.
@@ -39,7 +38,7 @@ def create_app(
     Raises ConfigurationError for a host that must not be served without keys.
     """
     check_exposure(settings, any_stored)
-    lifetime = Lifetime(settings, open_service, opened=opened, ready=ready, failed=failed)
+    lifetime = Lifetime(settings, open_service, ready=ready, failed=failed)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

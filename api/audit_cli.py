@@ -1,9 +1,15 @@
 """The command `crag audit list`. Imports wait until it runs."""
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from api.audit import AuditRow
+
+COLUMNS = ("AT", "TENANT", "WHO", "ACTION", "BASE", "TARGET", "OUTCOME", "QUESTION")
+"""Of `crag audit list`."""
 
 audit = typer.Typer(help="The audit trail: who asked, changed or deleted what, and when.")
 
@@ -24,7 +30,7 @@ def list_rows(
     from api.audit import as_json as row_as_json
     from api.audit import open_audit
     from ingest.settings import read
-    from ingest.terminal import say, say_json
+    from ingest.terminal import say, say_json, table
 
     log = open_audit(read(context.obj))
     try:
@@ -34,8 +40,13 @@ def list_rows(
     if as_json:
         say_json({"rows": [row_as_json(row) for row in rows]})
         return
-    for row in rows:
-        parts = (row.tenant or "-", row.who, row.action, row.knowledge_base, row.target)
-        say("  ".join([row.at, *filter(None, [*parts, row.outcome, row.question])]))
     if not rows:
         say("nothing yet", sys.stderr)
+        return
+    say("\n".join(table(COLUMNS, [_columns(row) for row in rows])))
+
+
+def _columns(row: "AuditRow") -> list[str]:
+    """Nothing is left empty, as in the list of keys."""
+    shown = [row.at, row.tenant, row.who, row.action, row.knowledge_base, row.target]
+    return [column or "-" for column in (*shown, row.outcome, row.question)]

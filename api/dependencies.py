@@ -19,7 +19,7 @@ from api.disconnect import unless_gone
 from api.errors import nothing_here
 from api.identity import Identity
 from api.keys import KeyScope
-from api.lifetime import Lifetime, ignore
+from api.lifetime import Lifetime
 from api.limits import check_question
 from api.queued_run import Begin, QueuedRun, queued
 from api.schemas import AskBody, SearchBody
@@ -157,7 +157,7 @@ BeginOf = Annotated[Begin, Depends(begin_of)]
 async def started_run(request: Request, begin: BeginOf) -> AsyncIterator[ActiveRun]:
     """A run that has its place; it ends with the request, answered or abandoned."""
     async with AsyncExitStack() as held:
-        yield await unless_gone(request, held.enter_async_context(begin(ignore)))
+        yield await unless_gone(request, held.enter_async_context(begin(lambda: None)))
 
 
 async def streamed_run(request: Request, begin: BeginOf) -> AsyncIterator[QueuedRun]:

@@ -186,7 +186,8 @@ def _shown(key: "Key") -> dict[str, Any]:
 def _columns(key: dict[str, Any]) -> list[str]:
     """Nothing is left empty: a script that splits lines by spaces finds each where its title is."""
     shown = [key["prefix"], key["state"], ",".join(key["scopes"]), key["tenant"], key["user"]]
-    shown += [",".join(key["groups"]), key["expires_at"], key["name"]]
+    until = min(filter(None, (key["revoked_at"], key["expires_at"])), default="")
+    shown += [",".join(key["groups"]), until, key["name"]]
     return [column or "-" for column in shown]
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
 from api.active_runs import ActiveRuns
@@ -26,7 +26,7 @@ STANDBY_S = 1.0
 OpenService = Callable[[Settings], AbstractAsyncContextManager[Service]]
 
 
-def ignore(*_: object) -> None:
+async def ignore(service: Service) -> None:
     """A hook that nobody set."""
 
 
@@ -37,8 +37,7 @@ def logged(error: Exception) -> None:
 class Lifetime:
     """Ready once the models are loaded, so that the first question is as fast as the second.
 
-    Hooks: `opened` when the data folder is held, `ready` when questions are answered, `failed`
-    when neither comes to pass.
+    Hooks: `ready` when questions are answered, `failed` when that does not come to pass.
     """
 
     def __init__(
@@ -46,8 +45,7 @@ class Lifetime:
         settings: Settings,
         open_service: OpenService,
         *,
-        opened: Callable[[Service], None] = ignore,
-        ready: Callable[[Service], None] = ignore,
+        ready: Callable[[Service], Awaitable[None]] = ignore,
         failed: Callable[[Exception], None] = logged,
     ) -> None:
         self.runs = ActiveRuns(
@@ -58,7 +56,6 @@ class Lifetime:
         self.trail = AuditTrail(settings)
         self._settings = settings
         self._open_service = open_service
-        self._opened = opened
         self._ready = ready
         self._failed = failed
         self._service: Service | None = None
@@ -126,13 +123,12 @@ class Lifetime:
             async with AsyncExitStack() as held:
                 log.info("opening the data folder %s", self._settings.data_dir)
                 service = await self._open(held)
-                self._opened(service)
                 log.info("loading the models; %s embeds", service.corpus.embedder.fingerprint)
                 await service.load()
                 await service.corpus.embedder.encode(["warm up"])
                 self._service = service
                 log.info("ready after %.1f s", time.monotonic() - began)
-                self._ready(service)
+                await self._ready(service)
                 async with swept("audit rows", self._settings.audit.ttl_days, self.trail.sweep):
                     await self._ending.wait()
         except Exception as error:  # noqa: BLE001 - the edge of a background task

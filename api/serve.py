@@ -1,6 +1,7 @@
 """Serves the app with uvicorn, and says in the lock file where local commands find it."""
 
 import asyncio
+import functools
 import logging
 import os
 import secrets
@@ -12,10 +13,11 @@ import uvicorn
 from fastapi import FastAPI
 
 from api.app import create_app
+from api.first_requests import first_requests
 from api.request_id import MaskedLine, WithRequestId
 from api.settings import Settings, asks_for_credentials, check_exposure
 from api.stored_keys import any_stored
-from graph.compose import Service
+from graph.compose import Service, open_graph
 from ingest.data_folder import Holder
 from ingest.errors import ConfigurationError, DependencyError
 
@@ -66,18 +68,16 @@ def serve(settings: Settings) -> None:
     token = secrets.token_urlsafe(32)
     failures: list[Exception] = []
 
-    def opened(service: Service) -> None:
-        service.corpus.folder.announce(Holder(os.getpid(), url, token))
-
     def failed(error: Exception) -> None:
         failures.append(error)
         server.should_exit = True
 
-    def ready(service: Service) -> None:
-        print(_first_requests(url, with_key=_with_key(settings)), flush=True)
+    async def ready(service: Service) -> None:
+        print(await first_requests(service, url, with_key=_with_key(settings)), flush=True)
 
     _log_to_stderr(mask=settings.privacy.mask)
-    app = create_app(settings, token=token, opened=opened, ready=ready, failed=failed)
+    opening = functools.partial(open_graph, holder=Holder(os.getpid(), url, token))
+    app = create_app(settings, token=token, open_service=opening, ready=ready, failed=failed)
     server = Server(app, grace_s=settings.api.shutdown_grace_s)
     # uvicorn raises the signal again once it is done; ending as asked is no failure.
     signal.signal(signal.SIGTERM, lambda number, frame: None)
@@ -99,6 +99,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listening = socket.socket(family, kind, proto)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
+        listening.listen()  # local commands that come while it starts wait instead of giving up
     except OSError as error:
         reason = error.strerror or error
         raise ConfigurationError(
@@ -118,19 +119,6 @@ def _with_key(settings: Settings) -> bool:
         return asks_for_credentials(settings) or any_stored(settings)
     except DependencyError:
         return True
-
-
-def _first_requests(url: str, *, with_key: bool) -> str:
-    key = " -H 'Authorization: Bearer '\"$KEY\"" if with_key else ""
-    ask = """-H 'Content-Type: application/json' -d '{"question": "How long do refunds take?", """
-    return "\n".join(
-        [
-            f"Ready on {url} (its documentation: {url}/docs). Three requests to try:",
-            f"  curl{key} {url}/v1/knowledge-bases",
-            f'  curl{key} {url}/v1/ask {ask}"knowledge_base": "handbook"}}\'',
-            f'  curl -N{key} {url}/v1/ask/stream {ask}"knowledge_base": "handbook"}}\'',
-        ]
-    )
 
 
 def _log_to_stderr(*, mask: bool) -> None:

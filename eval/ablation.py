@@ -4,6 +4,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from eval.ablation_report import Rows, report
@@ -65,6 +66,7 @@ async def ablation(
     errors: list[str] = []
     async with open_graph(settings) as service:
         await service.load()
+        fingerprint = service.corpus.embedder.fingerprint
         version = key_of(VERSION, code, await asked.prepare(service))
         kept: Kept[dict[str, float]] = Kept(settings.data_dir / KEPT)
         async with _services(service, variants) as services:
@@ -84,6 +86,9 @@ async def ablation(
     pairs = [(t, rows[on.id], rows[off.id]) for t in chosen for on, off in [sides[t.name]]]
     return {
         "dataset": asked.name,
+        "date": datetime.now(UTC).date().isoformat(),
+        "embedder": fingerprint,
+        "chat": settings.chat.model,
         "n": len(asked.ids),
         "techniques": [report(*pair) for pair in pairs],
         "left_out": needs,
@@ -100,13 +105,15 @@ async def _block(
     version: str,
 ) -> list[str]:
     """Asks every variant what is not kept of it. What it reads is read once before, unmeasured:
-    the first variant would else pay for all."""
+    the first variant would else pay for all. Not so with a chat model, whose calls cost more than
+    that."""
     keys = {(v, n): key_of(version, v, asked.ids[n]) for v in variants for n in numbers}
     todo = {v: [n for n in numbers if kept.get(keys[v, n]) is None] for v in variants}
     missing = {v: left for v, left in todo.items() if left}
     errors: list[str] = []
-    for v, left in list(missing.items())[:1]:
-        await asked.values(services[v], variants[v].kind, left)
+    cheap = [v for v in missing if variants[v].settings.chat.model is None]
+    for v in cheap[:1]:
+        await asked.values(services[v], variants[v].kind, missing[v])
     for v, left in missing.items():
         found, said = await asked.values(services[v], variants[v].kind, left)
         kept.put({keys[v, n]: row for n, row in found.items()})

@@ -35,6 +35,10 @@ def ablation(
         str, typer.Option(help="Half of the questions by their id: all, tune or report.")
     ] = "all",
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions.")] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=1, help="Only so many questions, always the same: by the hash of the id."),
+    ] = None,
     data_dir: Annotated[
         Path, typer.Option("--data-dir", help="Where bases and values are kept between runs.")
     ] = Path(".crag-eval"),
@@ -52,7 +56,7 @@ def ablation(
     from eval.ablation import ablation as measure
     from eval.ablation_report import table
     from eval.ablation_sets import BeirSet, GoldenSet
-    from eval.datasets import load_beir, on_side
+    from eval.datasets import load_beir, on_side, sampled
     from eval.evaluate import Evaluation, chosen
     from eval.runner import deterministic
     from eval.safety_runs import code_version
@@ -76,13 +80,12 @@ def ablation(
     asked: Any
     if beir is not None:
         dataset = load_beir(beir, split=split or "test", side=half)
-        asked = BeirSet(dataset, dataset.questions[:limit])
+        asked = BeirSet(dataset, sampled(dataset.questions[:limit], sample))
     else:
         assert golden is not None
         all_of_it = chosen(Evaluation(golden, data_dir, knowledge_base, documents, split=part))
-        asked = GoldenSet(
-            golden.name, [q for q in all_of_it if on_side(q.id, half)][:limit], documents
-        )
+        own_side = [q for q in all_of_it if on_side(q.id, half)]
+        asked = GoldenSet(golden.name, sampled(own_side[:limit], sample), documents)
     if not asked.questions:
         raise ConfigurationError(f"there is no question of side {side}")
     settings = deterministic(read(context.obj, **own_folder(data_dir)))

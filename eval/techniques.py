@@ -46,6 +46,14 @@ TECHNIQUES = (
         "comes first, unsure all.", needs="bases",
     ),
     Technique(
+        "filters", *_one("query", "filters", True, False), "search",
+        "Questions that name the version, language, product or time of the documents they mean.",
+    ),
+    Technique(
+        "parts", *_one("query", "parts", True, False), "search",
+        "Questions that ask several things; off, they are searched and answered as one.",
+    ),
+    Technique(
         "multi-query", *_one("query", "phrasings", 3, 0), "search",
         "Questions in other words than the documents'; a chat model words three more, without one "
         "the keywords are the one other query.",
@@ -54,6 +62,12 @@ TECHNIQUES = (
         "multi-query-votes", {"query": {"phrasings": 3, "merge": "votes"}},
         {"query": {"phrasings": 0, "merge": "best"}}, "search",
         "The same where single wordings lead astray: on, what most of them find comes first.",
+    ),
+    Technique(
+        "synonyms", *_one("query", "synonyms", True, False), "search",
+        "Documents that have other words for the same thing; on, its keywords with synonyms "
+        "search, too.",
+        needs="chat",
     ),
     Technique(
         "step-back", *_one("query", "step_back", True, False), "search",
@@ -88,6 +102,11 @@ TECHNIQUES = (
     Technique(
         "wide", *_one("retrieve", "candidates", 50, 10), "search",
         "Bases in which many passages are near a question; off, 10 candidates of each arm.",
+    ),
+    Technique(
+        "source-budgets", *_one("retrieve", "source_candidates", 15, None), "search",
+        "Bases of several folders of which a small one may hold the answer; on, 15 candidates of "
+        "each arm in each of them.",
     ),
     Technique(
         "late-interaction", *_one("rerank", "kind", "late_interaction", "none"), "search",

@@ -2,15 +2,19 @@
 
 import asyncio
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from ingest.errors import InvalidRequest
 from ingest.filters import Filters
 from ingest.loaders.normalise import printable
 from ingest.scope import LOCAL
+from ingest.terminal import say
 
 if TYPE_CHECKING:
+    from graph.compose import Service
     from graph.settings import GraphSettings
     from ingest.remote import Client
 
@@ -42,17 +46,16 @@ def ask_here(
     on_node: OnNode,
 ) -> dict[str, Any]:
     """The answer object. Raises what open_graph and the runner raise."""
-    from graph.compose import open_graph
     from graph.runner import Ask
 
     async def run() -> dict[str, Any]:
         answer: dict[str, Any] = {}
         ask = Ask(question, knowledge_base, thread_id=thread_id, options=options)
-        async with open_graph(settings) as service:
+        async with _opened(settings) as service:
             async for event in service.runner.stream(ask):
                 if event.type == "run":
                     # The run is accepted and its clock not started: loading is not its time.
-                    await service.load()
+                    await _loaded(service)
                 elif event.type == "node":
                     on_node(event.data["entry"])
                 elif event.type == "answer":
@@ -89,11 +92,12 @@ def ask_through(
 def search_here(
     settings: "GraphSettings", question: str, knowledge_base: str, limit: int
 ) -> dict[str, Any]:
-    from graph.compose import open_graph
     from graph.search import search
 
     async def run() -> dict[str, Any]:
-        async with open_graph(settings) as service:
+        async with _opened(settings) as service:
+            await service.corpus.bases.named(LOCAL, knowledge_base)
+            await _loaded(service)
             return await search(
                 service, LOCAL, knowledge_base, question, limit=limit, filters=Filters()
             )
@@ -107,3 +111,18 @@ def search_through(
     body = {"question": question, "knowledge_base": knowledge_base, "limit": limit}
     found: dict[str, Any] = client.json("POST", "/v1/search", body)
     return found
+
+
+@asynccontextmanager
+async def _opened(settings: "GraphSettings") -> "AsyncIterator[Service]":
+    """Says what takes its time, as a server does."""
+    say(f"opening the data folder {settings.data_dir}", sys.stderr)
+    from graph.compose import open_graph
+
+    async with open_graph(settings) as service:
+        yield service
+
+
+async def _loaded(service: "Service") -> None:
+    say("loading the models", sys.stderr)
+    await service.load()

@@ -67,7 +67,7 @@ def build(
     add("plan_queries", partial(plan_queries, writer=ports.writer, documents=ports.documents))
     add("follow_hops", partial(follow_hops, index=ports.index, writer=ports.writer))
     add("answer_directly", answer_directly)
-    add("retrieve", partial(retrieve, index=ports.index))
+    add("retrieve", partial(retrieve, index=ports.index, documents=ports.documents))
     add("rerank", partial(rerank, reranker=ports.reranker))
     add("grade_documents", partial(grade_documents, grader=ports.grader))
     add("rewrite_query", partial(rewrite_query, writer=ports.writer))

@@ -14,6 +14,7 @@ from graph.services import Loading, Services
 from graph.settings import GraphSettings
 from graph.threads import open_threads
 from ingest.compose import Corpus, open_index
+from ingest.data_folder import Holder
 from ingest.errors import ConfigurationError
 from ingest.named_adapters import make_adapter
 from nodes.ports import GroundingChecker, QueryWriter
@@ -46,7 +47,9 @@ class Service:
 
 
 @asynccontextmanager
-async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
+async def open_graph(
+    settings: GraphSettings, holder: Holder | None = None
+) -> AsyncIterator[Service]:
     """Raises what open_index raises, and ConfigurationError for an adapter that is unknown.
 
     Loads no model: `service.load()` does, or the first question.
@@ -57,7 +60,7 @@ async def open_graph(settings: GraphSettings) -> AsyncIterator[Service]:
     # busy loop there, and take the cores from the model.
     with threadpool_limits(1, user_api="blas"):
         async with (
-            open_index(settings) as corpus,
+            open_index(settings, holder) as corpus,
             open_threads(settings, corpus.folder.path) as threads,
         ):
             services, calibration = compose_services(settings, corpus)

@@ -18,9 +18,10 @@ AT_MOST = ("rewrites", "chat_calls", "tokens", "deadline_s", "candidates", "keep
 AT_LEAST = ("upper", "lower", "min_confidence")
 SWITCHES = ("web", "clarify", "cache")
 """What the service has switched off stays off."""
-FREE = ("fusion", "exact", "rerank", "collapse", "per_document", "per_source", "latest", "mmr",
-        "around", "parent", "strips", *SWITCHES, "query_filters", "parts", "route", "route_margin",
-        "phrasings", "step_back", "hyde", "hops", "bridge", "merge", "today")  # fmt: skip
+FREE = ("fusion", "source_candidates", "exact", "rerank", "collapse", "per_document", "per_source",
+        "latest", "mmr", "around", "parent", "strips", *SWITCHES, "query_filters", "parts", "route",
+        "route_margin", "phrasings", "synonyms", "step_back", "hyde", "hops", "bridge", "merge",
+        "today")  # fmt: skip
 
 
 def tightened(
@@ -64,6 +65,7 @@ def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) 
         principals=scope.principals,
         candidates=settings.retrieve.candidates,
         fusion=settings.retrieve.fusion,
+        source_candidates=settings.retrieve.source_candidates,
         exact=settings.retrieve.exact,
         keep=settings.rerank.keep,
         collapse=settings.rerank.collapse,
@@ -83,6 +85,7 @@ def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) 
         route=settings.query.route,
         route_margin=settings.query.route_margin,
         phrasings=settings.query.phrasings,
+        synonyms=settings.query.synonyms,
         step_back=settings.query.step_back,
         hyde=settings.query.hyde,
         hops=settings.query.hops,

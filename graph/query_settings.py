@@ -31,6 +31,10 @@ class QuerySettings(Section):
         description="Other wordings that are searched beside the question, at most: of a chat "
         "model, without one its keywords.",
     )
+    synonyms: bool = Field(
+        DEFAULTS.synonyms,
+        description="Search by its keywords with synonyms that a chat model gives, too.",
+    )
     step_back: bool = Field(
         DEFAULTS.step_back, description="A chat model words a more general question beside it."
     )

@@ -18,6 +18,12 @@ class RetrieveSettings(Section):
     candidates: int = Field(DEFAULTS.candidates, ge=1, le=200, description="Hits of each arm.")
     fusion: Fusion = DEFAULTS.fusion
     """The min-max blend was ahead of RRF on both sets that eval/BENCHMARKS.md compares them on."""
+    source_candidates: int | None = Field(
+        DEFAULTS.source_candidates,
+        ge=1,
+        le=25,
+        description="Hits of each arm in each folder of a base; None: in all of it as one.",
+    )
     exact: bool = Field(DEFAULTS.exact, description="Search without the approximate index.")
 
 

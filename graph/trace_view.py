@@ -95,6 +95,9 @@ def _retrieve(summary: Entry) -> Iterator[Line]:
     for query in summary.get("queries", []):
         yield f"query: {query}", ""
     yield counted(summary.get("candidates", 0), "candidate"), ""
+    if summary.get("sources"):
+        each = ", ".join(f"{name} {n}" for name, n in summary["sources"].items())
+        yield f"each source on its own: {each}", ""
     for name, usual in (("fusion", DEFAULTS.fusion), ("merge", DEFAULTS.merge)):
         if summary.get(name, usual) != usual:
             yield f"{name}: {summary[name]}", ""

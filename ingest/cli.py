@@ -88,7 +88,7 @@ def list_bases(context: typer.Context, as_json: Json = False) -> None:
     from ingest.local import bases_here
     from ingest.remote import here_or_through
     from ingest.settings import read
-    from ingest.terminal import counted, say, say_json
+    from ingest.terminal import say, say_json, table
     from ingest.through_server import bases_through
 
     settings = read(context.obj)
@@ -96,11 +96,11 @@ def list_bases(context: typer.Context, as_json: Json = False) -> None:
     if as_json:
         say_json({"knowledge_bases": bases})
         return
-    for base in bases:
-        counts = f"{counted(base['documents'], 'document')}, {counted(base['chunks'], 'passage')}"
-        say(f"{base['name']:24} {counts:32} {base['description']}".rstrip())
     if not bases:
         say("no knowledge bases; make one: crag ingest PATH --kb NAME", sys.stderr)
+        return
+    shown = [(b["name"], str(b["documents"]), str(b["chunks"]), b["description"]) for b in bases]
+    say("\n".join(table(("NAME", "DOCUMENTS", "PASSAGES", "DESCRIPTION"), shown)))
 
 
 @kb.command("create")

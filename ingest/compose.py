@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.access import open_access
-from ingest.data_folder import DataFolder
+from ingest.data_folder import DataFolder, Holder
 from ingest.database import open_database
 from ingest.errors import ConfigurationError
 from ingest.index import Index
@@ -53,10 +53,12 @@ class Holdings:
 
 
 @asynccontextmanager
-async def open_index(settings: IndexSettings) -> AsyncIterator[Corpus]:
+async def open_index(
+    settings: IndexSettings, holder: Holder | None = None
+) -> AsyncIterator[Corpus]:
     """Raises DataFolderHeld, UnknownDataFormat or EmbedderMismatch, and DependencyError where the
     Qdrant server does not answer. Loads no model."""
-    async with open_holdings(settings) as held, AsyncExitStack() as opened:
+    async with open_holdings(settings, holder=holder) as held, AsyncExitStack() as opened:
         corpus = _corpus(settings, held, opened)
         for tenant in await corpus.bases.tenants():
             everything = Scope(tenant, manages=True)
@@ -69,12 +71,13 @@ async def open_index(settings: IndexSettings) -> AsyncIterator[Corpus]:
 
 @asynccontextmanager
 async def open_holdings(
-    settings: IndexSettings, folder: DataFolder | None = None
+    settings: IndexSettings, folder: DataFolder | None = None, *, holder: Holder | None = None
 ) -> AsyncIterator[Holdings]:
-    """In `folder` where it is open already. Raises DataFolderHeld or UnknownDataFormat, and
-    ConfigurationError for stores that do not go together or a database that does not answer."""
+    """In `folder` where it is open already; else `holder` is who holds it. Raises DataFolderHeld or
+    UnknownDataFormat, and ConfigurationError for stores that do not go together or a database that
+    does not answer."""
     async with AsyncExitStack() as opened:
-        opening = asyncio.ensure_future(asyncio.to_thread(_held, settings, opened, folder))
+        opening = asyncio.ensure_future(asyncio.to_thread(_held, settings, opened, folder, holder))
         try:
             held = await asyncio.shield(opening)
         except asyncio.CancelledError:
@@ -84,7 +87,12 @@ async def open_holdings(
         yield held
 
 
-def _held(settings: IndexSettings, opened: AsyncExitStack, folder: DataFolder | None) -> Holdings:
+def _held(
+    settings: IndexSettings,
+    opened: AsyncExitStack,
+    folder: DataFolder | None,
+    holder: Holder | None,
+) -> Holdings:
     """Works on files, so not on an event loop. What must be closed is left to `opened`."""
     from ingest.adapters.bm25 import Bm25Encoder
     from ingest.adapters.embedders import open_embedder
@@ -93,7 +101,7 @@ def _held(settings: IndexSettings, opened: AsyncExitStack, folder: DataFolder | 
 
     check_stores(settings)
     if folder is None:
-        folder = DataFolder(settings.data_dir)
+        folder = DataFolder(settings.data_dir, holder)
         opened.callback(folder.close)
     embedder = open_embedder(settings.embedder)
     opened.callback(embedder.close)

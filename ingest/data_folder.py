@@ -48,10 +48,11 @@ class DataFolder:
 
     Raises DataFolderHeld when another process does, UnknownDataFormat for a folder of another
     version, ConfigurationError when it cannot be made or written. A new folder is its owner's
-    alone: documents and runs are in it.
+    alone: documents and runs are in it. `holder` is what the lock file says; by default a process
+    that serves nothing.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, holder: Holder | None = None) -> None:
         self.path = path
         try:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -67,7 +68,7 @@ class DataFolder:
             undo.callback(os.close, self._lock)
             check_space(path)
             self._check_format()
-            self.announce(Holder(os.getpid()))
+            self.announce(holder or Holder(os.getpid()))
             undo.pop_all()
 
     def announce(self, holder: Holder) -> None:

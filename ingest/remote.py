@@ -22,8 +22,8 @@ from ingest.errors import (
 from ingest.settings import PREFIX
 from ingest.terminal import say
 
-READY_WITHIN_S = 60.0
-"""How long a starting server may load its models."""
+READY_WITHIN_S = 300.0
+"""How long a starting server may load its models, where other processes take the cores, too."""
 
 ANNOUNCED_WITHIN_S = 3.0
 """How long a starting server may hold the folder before it says its address."""
@@ -57,9 +57,13 @@ class Client:
     def wait_until_ready(self) -> None:
         """Raises DataFolderHeld for a server that cannot be reached or does not get ready."""
         deadline = time.monotonic() + READY_WITHIN_S
+        waited = False
         while self._send("GET", "/readyz").status_code != 200:
             if time.monotonic() > deadline:
                 raise DataFolderHeld(f"{self._held} (it does not get ready)")
+            if not waited:
+                say("the server is starting; waiting until it is ready", sys.stderr)
+            waited = True
             time.sleep(0.2)
 
     def json(

@@ -120,6 +120,7 @@ class IndexSettings(BaseSettings):
     )
 
     data_dir: Path = Field(Path(".crag"), description="The data folder; one process holds it.")
+    """Empty would be the folder that a command happens to be started in."""
     embedder: Literal["multilingual-e5-small", "all-MiniLM-L6-v2"] = Field(
         "multilingual-e5-small", description="The model of vectors; both come as packages."
     )
@@ -131,6 +132,13 @@ class IndexSettings(BaseSettings):
     qdrant: QdrantSettings = QdrantSettings()
     database: DatabaseSettings = DatabaseSettings()
     access: AccessSettings = AccessSettings()
+
+    @field_validator("data_dir", mode="before")
+    @classmethod
+    def _named(cls, path: object) -> object:
+        if isinstance(path, str) and not path.strip():
+            raise ValueError("must name a folder, such as .crag; unset it for the default")
+        return path
 
 
 def check_names(settings: type[BaseSettings], names: Iterable[str] | None = None) -> None:

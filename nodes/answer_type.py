@@ -38,7 +38,8 @@ _ASKS: list[tuple[AnswerType, str]] = [
         r"^\W*when\b(?! (?:may|can|must|should|do i))|\bwhen (?:is|are|does|did|will|was|were)\b"
         r"|\b(?:by|until|till|since|from|as of) when\b|\bdeadlines?\b"
         r"|\b(?:what|which) (?:\w+ )?(?:date|day|year|month|quarter|time)\b(?! (?:frame|limit))"
-        r"|\bwann\b|\bstichtag\b|\bwelche[mnrs]? (?:tag|datum|jahr|monat)\b|\bcu[aá]ndo\b"
+        r"|\bwann\b|\bwie ?viel uhr\b|\bwie spät\b|\bstichtag\b"
+        r"|\bwelche[mnrs]? (?:tag|datum|jahr|monat)\b|\bcu[aá]ndo\b"
         r"|\bqu[eé] (?:d[ií]a|fecha|año)\b|\bfecha l[ií]mite\b",
     ),
     (
@@ -66,14 +67,21 @@ _ASKS: list[tuple[AnswerType, str]] = [
         r"|percentage|percent|limit|maximum|minimum|number|size|weight|budget|quota|threshold"
         r"|discount|allowance|temperature|capacity|range|dimensions?)\b|\bcosts?\b"
         r"|^\W*(?:penalty|fines?|fees?|price)\b"
-        r"|\bwie ?viele?\b|\bwas kostet\b|\bwie (?:hoch|groß|teuer|schwer)\b"
+        r"|\bwie ?viele?\b|\bwas (?:kosten?|kostet|beträgt|zahl(?:e|t|en))\b"
+        r"|\bwas (?:muss|soll) (?:ich|man|wir) (?:be)?zahlen\b"
+        r"|\bwie (?:hoch|groß|teuer|schwer|weit|breit)\b"
+        r"|\b(?:was (?:ist|war)|welche[rsnm]?|wie lautet) (?:(?!im|in|bei|mit|am|zum?\b)\w+ ){0,2}"
+        r"\w*(?:preis|gebühr|betrag|anteil|beteiligung|kaution|rabatt|budget|obergrenze|limit"
+        r"|pauschale|zuschlag|zuschuss|höhe|anzahl|gewicht|größe|prozentsatz)\b"
+        r"|\bwas sind die \w*(?:preise|kosten|gebühren)\b"
         r"|\bcu[aá]nt[oa]s?\b|\bqu[eé] (?:precio|porcentaje)\b",
     ),
     (
         "step",
         r"\bhow (?:do|does|can|could|should|to|would|must|is|are)\b|\bwhat (?:should|do|must)"
         r" (?:i|we|you|one|\w+) do\b|\bsteps?\b|\bprocedure\b|\bwie \w+ (?:ich|man|wir|sie)\b"
-        r"|\bwie (?:geht|funktioniert)\b|\bwas (?:muss|soll) ich tun\b|\bc[oó]mo\b",
+        r"|\bwie (?:geht|funktioniert)\b|\bwas (?:muss|soll) ich tun\b|^\W*was tun\b"
+        r"|\bwas ist (?:\w+ ){0,4}zu tun\b|\bc[oó]mo\b",
     ),
     (
         "definition",
@@ -97,6 +105,11 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 """`How long must those who travel wait?` asks for no person: another word opens the question."""
+
+_WAS = re.compile(
+    r"\W*was (?P<verb>(?:ist|sind|waren|wird|werden|gilt|gelten|passiert|geschieht)\b)?",
+    re.IGNORECASE,
+)
 
 _ASKS_COMPILED = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _ASKS]
 
@@ -125,8 +138,14 @@ def expected_type(question: str) -> AnswerType:
     question = _RELATIVE.sub(r"\g<asks>that", _TAKEN_OVER.sub("?", question))
     for kind, pattern in _ASKS_COMPILED:
         if pattern.search(question):
-            return kind
+            return "other" if kind == "yes_no" and _is_german_what(question) else kind
     return "other"
+
+
+def _is_german_what(question: str) -> bool:
+    """`Was gilt im Lager?` is no `Was it cold?`."""
+    opening = _WAS.match(question)
+    return opening is not None and (opening["verb"] is not None or guess_language(question) == "de")
 
 
 def holds_type(sentence: str, kind: AnswerType) -> bool:

@@ -22,6 +22,9 @@ class Context(BaseModel):
     candidates: int = Field(50, ge=1, le=200, description="Hits of each arm of a search.")
     keep: int = Field(5, ge=1, le=20, description="Candidates that are graded in a loop.")
     fusion: Fusion = Field("blend", description="How the arms are merged, or which one searches.")
+    source_candidates: int | None = Field(
+        None, ge=1, le=25, description="Hits of each arm in each folder; None: in all as one."
+    )
     exact: bool = Field(False, description="Search without the approximate index.")
     rerank: bool = Field(True, description="Off, the order of retrieval stays.")
     collapse: bool = Field(False, description="Near duplicates count once, all are cited.")
@@ -60,6 +63,9 @@ class Context(BaseModel):
     )
     phrasings: int = Field(
         0, ge=0, le=5, description="Other wordings that are searched beside the question, at most."
+    )
+    synonyms: bool = Field(
+        False, description="A chat model's synonyms beside the keywords are searched, too."
     )
     step_back: bool = Field(
         False, description="A chat model words a more general question, searched beside it."

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from ingest.documents import Candidate
+from nodes.sources import folder_of
 from nodes.versions import replaced
 from nodes.words import content_words
 
@@ -105,11 +106,8 @@ def _collapsed(
 
 
 def _folder(candidate: Candidate) -> str:
-    """The first folder of its path in the base; the web is one source."""
-    if candidate.url:
-        return WEB
-    folder, slash, _ = candidate.chunk.metadata.get("source", "").partition("/")
-    return folder if slash else ""
+    """The web is one source."""
+    return WEB if candidate.url else folder_of(candidate.chunk.metadata.get("source", ""))
 
 
 def _few_of_each(

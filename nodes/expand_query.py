@@ -8,20 +8,26 @@ from nodes.fallback import or_fallback
 from nodes.literal_tokens import is_lookup, kept_words, lost_words
 from nodes.ports import QueryWriter
 from nodes.state import Degraded, Query, Technique
-from nodes.words import content_words, literals
+from nodes.words import content_words, guess_language, literals, stems, words
+
+MOST_SYNONYMS = 8
+LONGEST_TERM = 3
+"""Words: a longer one is a sentence, and would outweigh the keywords."""
 
 
 async def expanded(
     question: str, context: Context, writer: QueryWriter | None
 ) -> tuple[list[Query], list[Degraded]]:
-    """Phrasings, a step back and a made-up passage, as the options ask for them: at most one chat
-    call each, all at once. What fails is left out; without a chat model the keywords are the one
-    other phrasing. A lookup is searched as it is."""
+    """Phrasings, synonyms, a step back and a made-up passage, as the options ask for them: at most
+    one chat call each, all at once. What fails is left out; without a chat model the keywords are
+    the one other phrasing. A lookup is searched as it is."""
     if is_lookup(question):
         return [], []
     work: list[Awaitable[tuple[list[Query], list[Degraded]]]] = []
     if writer is not None and context.phrasings:
         work.append(_tried(_phrasings(question, context.phrasings, writer), "phrasings"))
+    if writer is not None and context.synonyms:
+        work.append(_tried(_synonyms(question, writer), "synonyms"))
     if writer is not None and context.step_back:
         work.append(_tried(_step_back(question, writer), "step back"))
     if writer is not None and context.hyde:
@@ -53,6 +59,21 @@ async def _tried(work: Awaitable[list[Query]], name: str) -> tuple[list[Query], 
 async def _phrasings(question: str, count: int, writer: QueryWriter) -> list[Query]:
     found = await writer.phrasings(question, count)
     return [_mended(question, text, "phrasing") for text in found[:count]]
+
+
+async def _synonyms(question: str, writer: QueryWriter) -> list[Query]:
+    """The keywords with the words that the question does not have already; no number among them,
+    which would be another one. Nothing where the model knows no other word."""
+    language = guess_language(question)
+    said = set(stems(question, language))
+    others: list[str] = []
+    for term in await writer.synonyms(question):
+        new = set(stems(term, language)) - said
+        if new and len(words(term)) <= LONGEST_TERM and not any(c.isdigit() for c in term):
+            others.append(term.strip())
+            said |= new
+    told = [keywords(question), *others[:MOST_SYNONYMS]]
+    return [Query(" ".join(told), "synonyms")] if others else []
 
 
 async def _step_back(question: str, writer: QueryWriter) -> list[Query]:

@@ -126,6 +126,9 @@ class QueryWriter(Protocol):
     async def phrasings(self, question: str, count: int) -> list[str]:
         """The question in other words, `count` times at most."""
 
+    async def synonyms(self, question: str) -> list[str]:
+        """Other words for its key words, in its language."""
+
     async def next_hop(self, question: str, asked: Sequence[str], passages: Sequence[str]) -> str:
         """The next single question to look up, with what the passages say in it; empty where
         nothing is left to look up, or one look-up is enough."""

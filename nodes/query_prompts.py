@@ -22,6 +22,12 @@ class Phrasings(BaseModel):
     phrasings: list[str] = Field(description="The same question in other words, each once.")
 
 
+class Synonyms(BaseModel):
+    """Other words for the key words of a question."""
+
+    synonyms: list[str] = Field(description="Words or short terms, in the question's language.")
+
+
 def standalone(question: str, history: Sequence[Turn]) -> list[Message]:
     """Answered by one question."""
     system = (
@@ -57,6 +63,17 @@ def phrasings(question: str, count: int) -> list[Message]:
         f"policies or manuals would say it. {DATA} Keep numbers, names and codes exactly as they "
         'are, and the language. Reply as JSON, such as {"phrasings": ["When is it open?"]}, with '
         f"{count} wordings."
+    )
+    return [("system", system), ("human", as_question(question))]
+
+
+def synonyms(question: str) -> list[Message]:
+    """Answered as Synonyms."""
+    system = (
+        "You name synonyms of the key words of a question for a search engine: words that a policy "
+        f"or a manual may use for the same thing, in the question's language. {DATA} None for "
+        'names, numbers and codes. Reply as JSON, such as {"synonyms": ["baggage", "fee"]}, with '
+        "eight at most."
     )
     return [("system", system), ("human", as_question(question))]
 

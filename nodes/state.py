@@ -20,8 +20,8 @@ Reason = Literal[
 ]
 Status = Literal["ok", "fallback", "error"]
 Technique = Literal[
-    "original", "part", "hop", "bridge", "phrasing", "step_back", "hyde", "rephrased", "keywords",
-    "feedback", "widened",
+    "original", "part", "hop", "bridge", "phrasing", "synonyms", "step_back", "hyde", "rephrased",
+    "keywords", "feedback", "widened",
 ]  # fmt: skip
 
 

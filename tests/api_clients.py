@@ -1,6 +1,7 @@
 """Two ways to a fake service: a client without a network, and a real server on a free port."""
 
 import asyncio
+import functools
 import socket
 import threading
 import time
@@ -32,9 +33,11 @@ async def client_of(
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A client without a network; the app has started, and with `ready` has loaded."""
     loaded = asyncio.Event()
-    app = create_app(
-        settings, token=token, open_service=service, ready=lambda service: loaded.set()
-    )
+
+    async def on_ready(service: Service) -> None:
+        loaded.set()
+
+    app = create_app(settings, token=token, open_service=service, ready=on_ready)
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with (
         app.router.lifespan_context(app),
@@ -52,10 +55,9 @@ def served(settings: Settings, service: FakeService, *, wait: bool = True) -> It
     listening.bind(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
 
-    def opened(opened: Service) -> None:
-        opened.corpus.folder.announce(Holder(1, url, TOKEN))
-
-    app = create_app(settings, token=TOKEN, open_service=service, opened=opened)
+    listening.listen()
+    opening = functools.partial(service, holder=Holder(1, url, TOKEN))
+    app = create_app(settings, token=TOKEN, open_service=opening)
     config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -23,7 +23,7 @@ from ingest.adapters.record_rows import RECORDS
 from ingest.adapters.sql_records import SqlRecords
 from ingest.adapters.sqlite_database import SqliteDatabase
 from ingest.compose import Corpus
-from ingest.data_folder import DataFolder
+from ingest.data_folder import DataFolder, Holder
 from ingest.documents import Candidate
 from ingest.errors import InvalidRequest, NotFound, UnknownKnowledgeBase
 from ingest.index import Index
@@ -162,16 +162,19 @@ def an_answer(run_id: str = "run-1", question: str = "q", *, refused: bool = Fal
 class FakeService:
     """Opens a service on a folder; keeps the runner for tests to look at."""
 
-    def __init__(self, *, loading_s: float = 0.0) -> None:
-        self.loading_s = loading_s
+    def __init__(self, *, opening_s: float = 0.0, loading_s: float = 0.0) -> None:
+        self.opening_s, self.loading_s = opening_s, loading_s
         self.runner: FakeRunner
 
-    def __call__(self, settings: Settings) -> AbstractAsyncContextManager[Service]:
-        return self._open(settings)
+    def __call__(
+        self, settings: Settings, holder: Holder | None = None
+    ) -> AbstractAsyncContextManager[Service]:
+        return self._open(settings, holder)
 
     @asynccontextmanager
-    async def _open(self, settings: Settings) -> AsyncIterator[Service]:
-        folder = DataFolder(settings.data_dir)
+    async def _open(self, settings: Settings, holder: Holder | None) -> AsyncIterator[Service]:
+        folder = DataFolder(settings.data_dir, holder)
+        await asyncio.sleep(self.opening_s)
         corpus = small_corpus(folder, FakeEmbedder(loading_s=self.loading_s))
         runs = a_run_log()
         self.runner = FakeRunner(runs)

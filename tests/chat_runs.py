@@ -50,6 +50,7 @@ def use_of(body: Body) -> str:
         "Supported": "ground",
         "Parts": "parts",
         "Phrasings": "phrasings",
+        "Synonyms": "synonyms",
     }
     if form in by_form:
         return by_form[form]
@@ -76,6 +77,7 @@ def says(**changed: str | Reply | Callable[[Body], str | Reply]) -> Callable[[Bo
         "rewrite": "refund duration",
         "generate": f"{TOLD} [1]",
         "phrasings": json.dumps({"phrasings": ["When is money back?", "refund duration"]}),
+        "synonyms": json.dumps({"synonyms": ["reimbursement", "refunds", "3 weeks"]}),
         "step_back": "What are the rules for refunds?",
         "made_up": "Refunds arrive\nafter a week.",
         "hop": "DONE",

@@ -32,6 +32,7 @@ class Fault:
 
     kind: Kind = "ok"
     status: int = 500
+    message: str = ""
     retry_after: str = ""
     latency_s: float = 0.0
     pace_s: float = 0.05
@@ -138,7 +139,8 @@ class Handler(BaseHTTPRequestHandler):
     def _answer(self, body: Body, fault: Fault) -> None:
         streaming = bool(body.get("stream"))
         if fault.kind == "status":
-            error = {"error": {"message": f"fake {fault.status}", "type": "fake", "code": None}}
+            message = fault.message or f"fake {fault.status}"
+            error = {"error": {"message": message, "type": "fake", "code": None}}
             return self._json(error, fault.status, fault.retry_after)
         if fault.kind in ("hang", "close") and not (streaming and fault.after):
             return self._leave(fault)

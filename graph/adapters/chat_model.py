@@ -1,14 +1,16 @@
 """A chat model of any provider: one call, metered, with its failures as errors of this service."""
 
 import asyncio
+import json
 import math
 from collections.abc import Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from graph.settings import ChatSettings
 from ingest.errors import ConfigurationError, DependencyError, DependencyTimeout
+from ingest.loaders.normalise import printable, printable_json
 from nodes.budget import PASSED, BudgetSpent, meter
 from nodes.prompts import Message, sealed
 
@@ -65,10 +67,10 @@ class ChatModel:
         )
         if finish in ("length", "max_tokens"):
             raise NoVerdict("the chat model's reply was cut off")
-        said = reply.text if isinstance(reply.text, str) else reply.text()
-        if not said.strip():
+        said = printable(reply.text if isinstance(reply.text, str) else reply.text()).strip()
+        if not said:
             raise NoVerdict("the chat model said nothing")
-        return cast(str, said.strip())
+        return said
 
     async def yes(self, messages: Sequence[Message]) -> float:
         """The probability of yes against no as the first token, in [0, 1].
@@ -102,11 +104,11 @@ class ChatModel:
         else:
             structured = self._limited(max_tokens).with_structured_output(form, include_raw=True)
         reply = await self._call(structured, messages)
-        if isinstance(reply, form):
-            return reply
         try:
-            return form.model_validate_json(_json(str(reply.text)))
-        except ValueError as error:
+            given = reply if isinstance(reply, form) else json.loads(_json(str(reply.text)))
+            content = given.model_dump() if isinstance(given, form) else given
+            return form.model_validate(printable_json(content))
+        except (ValueError, RecursionError) as error:
             raise NoVerdict(f"the chat model's reply is no {form.__name__}") from error
 
     async def _call(self, model: Any, messages: Sequence[Message]) -> Any:
@@ -121,7 +123,8 @@ class ChatModel:
                 raise BudgetSpent(PASSED) from error
             raise DependencyTimeout(f"{self.name} did not answer in {seconds:.1f} s") from error
         except Exception as error:
-            raise DependencyError(f"{self.name}: {type(error).__name__}: {error}") from error
+            said = printable(f"{self.name}: {type(error).__name__}: {error}")
+            raise DependencyError(said) from error
         parsed = None
         if isinstance(reply, dict):
             reply, parsed = reply["raw"], reply["parsed"]

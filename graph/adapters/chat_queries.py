@@ -40,6 +40,12 @@ class ChatQueryWriter:
         )
         return [_line(one, question) for one in reply.phrasings if one.strip()][:count]
 
+    async def synonyms(self, question: str) -> list[str]:
+        reply = await self._chat.structured(
+            query_prompts.synonyms(question), query_prompts.Synonyms, max_tokens=100
+        )
+        return [_line(one, question) for one in reply.synonyms if one.strip()]
+
     async def next_hop(self, question: str, asked: Sequence[str], passages: Sequence[str]) -> str:
         messages = query_prompts.next_hop(question, asked, passages)
         said = _line(await self._chat.text(messages, max_tokens=60), question)

@@ -58,6 +58,9 @@ class KeptQueries:
             ("phrasings", question, count), lambda: self._writer.phrasings(question, count)
         )
 
+    async def synonyms(self, question: str) -> list[str]:
+        return await self._once(("synonyms", question), lambda: self._writer.synonyms(question))
+
     async def next_hop(self, question: str, asked: Sequence[str], passages: Sequence[str]) -> str:
         return await self._once(
             ("next_hop", question, list(asked), list(passages)),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 _LINE_END = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
 _CONTROL = "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"  # but for tab and what ends a line
@@ -97,6 +98,16 @@ def printable(text: str) -> str:
     an escape character stays, as plain text.
     """
     return clean(re.sub(f"[{_CONTROL}]", " ", text))
+
+
+def printable_json(content: Any) -> Any:
+    """The same content with every text printable: JSON may hold half of a surrogate pair, which can
+    be encoded nowhere."""
+    if isinstance(content, dict):
+        return {printable_json(key): printable_json(value) for key, value in content.items()}
+    if isinstance(content, list):
+        return [printable_json(one) for one in content]
+    return printable(content) if isinstance(content, str) else content
 
 
 def one_line(text: str) -> str:

@@ -147,7 +147,7 @@ async def world_on(folder: Path) -> AsyncIterator[World]:
     settings = Settings(data_dir=folder / "crag", api=ApiSettings(max_upload_mb=1))
     loaded, opened = asyncio.Event(), list[Service]()
 
-    def ready(service: Service) -> None:
+    async def ready(service: Service) -> None:
         opened.append(service)
         loaded.set()
 

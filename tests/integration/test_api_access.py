@@ -182,8 +182,12 @@ async def test_a_service_that_cannot_open_tells_its_hook(tmp_path: Path) -> None
 async def test_ends_soon_while_models_load(tmp_path: Path) -> None:
     started = time.monotonic()
     ready: list[object] = []
+
+    async def on_ready(service: object) -> None:
+        ready.append(service)
+
     service = FakeService(loading_s=30)
-    app = create_app(settings_on(tmp_path), open_service=service, ready=ready.append)
+    app = create_app(settings_on(tmp_path), open_service=service, ready=on_ready)
     async with app.router.lifespan_context(app):
         await asyncio.sleep(0.05)
     assert time.monotonic() - started < 2

@@ -16,9 +16,15 @@ from tests.runs import kinds, run
 pytestmark = pytest.mark.timeout(60)
 
 QUESTION = "How long do refunds take?"
-BESIDE = {"phrasings": 3, "step_back": True, "hyde": True}
-ALONE = ("phrasings", "step_back", "made_up")
-TECHNIQUES = {"phrasings": "phrasing", "step_back": "step_back", "made_up": "hyde"}
+BESIDE = {"phrasings": 3, "synonyms": True, "step_back": True, "hyde": True}
+PLAIN = {"phrasings": 0, "synonyms": False, "step_back": False, "hyde": False}
+ALONE = ("phrasings", "synonyms", "step_back", "made_up")
+TECHNIQUES = {
+    "phrasings": "phrasing",
+    "synonyms": "synonyms",
+    "step_back": "step_back",
+    "made_up": "hyde",
+}
 
 
 async def asked(chat: FakeChat, **options: Any) -> tuple[State, list[list[str]]]:
@@ -35,7 +41,8 @@ async def test_each_is_one_call_and_all_are_searched_beside_the_question(chat: F
     assert sorted(set(uses(chat)) & {*ALONE}) == sorted(ALONE)
     assert all(uses(chat).count(use) == 1 for use in ALONE)
     assert searches[0] == [
-        QUESTION, "When is money back?", "refund duration", "What are the rules for refunds?",
+        QUESTION, "When is money back?", "refund duration", "refunds reimbursement",
+        "What are the rules for refunds?",
     ]  # fmt: skip
     (hyde,) = [query for query in state.queries if query.technique == "hyde"]
     assert (hyde.text, hyde.embedded) == (QUESTION, "Refunds arrive after a week.")
@@ -45,7 +52,7 @@ async def test_each_is_one_call_and_all_are_searched_beside_the_question(chat: F
 @pytest.mark.parametrize(
     ("use", "kind"),
     [(use, kind) for use in ALONE for kind in ("status", "refusal", "cut_off")]
-    + [("phrasings", "bad_json")],
+    + [("phrasings", "bad_json"), ("synonyms", "bad_json")],
 )
 async def test_a_fault_leaves_out_that_one_alone(chat: FakeChat, use: str, kind: Any) -> None:
     chat.fault_of = only(use, Fault(kind))
@@ -66,7 +73,7 @@ async def test_the_same_text_is_worded_once_by_one_service(chat: FakeChat) -> No
     services = chat_ports(chat)
     first = await run(services, QUESTION, **BESIDE)
     second = await run(services, QUESTION, **BESIDE)
-    assert first.queries[:5] == second.queries[:5]
+    assert first.queries[:6] == second.queries[:6]
     assert all(uses(chat).count(use) == 1 for use in ALONE)
     assert second.spent.chat_calls == first.spent.chat_calls - len(ALONE)
 
@@ -74,7 +81,7 @@ async def test_the_same_text_is_worded_once_by_one_service(chat: FakeChat) -> No
 async def test_hops_are_asked_for_until_done(chat: FakeChat) -> None:
     said = iter(["Which team pays refunds?", "How long does Billing take?", "DONE."])
     chat.script = says(hop=lambda body: next(said))
-    state, searches = await asked(chat, phrasings=0, step_back=False, hyde=False, hops=3)
+    state, searches = await asked(chat, **PLAIN, hops=3)
     assert [query.text for query in state.queries if query.technique == "hop"] == [
         "Which team pays refunds?", "How long does Billing take?",
     ]  # fmt: skip
@@ -88,7 +95,7 @@ async def test_hops_are_asked_for_until_done(chat: FakeChat) -> None:
 @pytest.mark.parametrize("kind", ["status", "refusal", "cut_off"])
 async def test_a_hop_that_fails_leaves_the_plain_question(chat: FakeChat, kind: Any) -> None:
     chat.fault_of = only("hop", Fault(kind))
-    state, searches = await asked(chat, phrasings=0, step_back=False, hyde=False, hops=3)
+    state, searches = await asked(chat, **PLAIN, hops=3)
     assert searches[0] == [QUESTION]
     assert [node for node, _ in kinds(state)] == ["follow_hops"]
     assert state.outcome == "answered"

@@ -30,6 +30,21 @@ def test_prints_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "Yes. [1]\n"
 
 
+@pytest.mark.parametrize("command", ["ask", "search"])
+def test_without_a_server_it_says_what_takes_its_time(
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("CRAG_DATA_DIR", str(tmp_path / "own"))
+    monkeypatch.setattr("graph.compose.open_graph", FakeService())
+    crag.run([command, "why?", "--kb", "handbook"])
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == f"opening the data folder {tmp_path / 'own'}"
+    assert (said[1:2] == ["loading the models"]) is (command == "ask")
+
+
 def test_json_is_the_answer_object_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert crag.run(["ask", "why?", "--kb", "handbook", "--json", "--trace"]) == 0
     captured = capsys.readouterr()

@@ -10,6 +10,9 @@ import pytest
 
 import crag
 from eval.ablation_sets import BeirSet
+from tests.chat_runs import says
+from tests.fake_chat import FakeChat, Reply
+from tests.fake_chat_wire import Body
 from tests.fakes import HashingEmbedder
 from tests.integration.test_eval_cli import beir  # noqa: F401
 
@@ -89,6 +92,46 @@ def test_a_golden_set_is_measured_by_answers_and_says_what_was_left_out(
     assert result.exit_code == 0, result.stderr
     assert "| correction | on | " in result.stdout
     assert "left out: strips: needs a chat model, CRAG_CHAT__MODEL" in result.stdout
+
+
+CHAT = ("multi-query", "synonyms", "step-back", "hyde", "hops", "chat-pointwise", "chat-listwise")
+
+
+def as_told(body: Body) -> str | Reply:
+    form = body.get("response_format", {}).get("json_schema", {}).get("name")
+    orders = {"Relevance": '{"score": 5}', "Ranking": '{"ranking": [1]}'}
+    return orders.get(form) or says(hop="DONE")(body)
+
+
+def test_with_a_chat_model_each_technique_has_its_calls_and_their_price_and_goes_on(
+    beir: Path,  # noqa: F811
+    store_path: Path,
+    chat: FakeChat,
+    monkeypatch: pytest.MonkeyPatch,
+    ablation: Callable[..., Done],
+) -> None:
+    named = {"MODEL": "openai:fake", "BASE_URL": chat.url, "API_KEY": "any",
+        "USD_PER_MILLION_INPUT": "1", "RETRIES": "0"}  # fmt: skip
+    for name, value in named.items():
+        monkeypatch.setenv(f"CRAG_CHAT__{name}", value)
+    asked = ("--beir", beir, "--data-dir", store_path / "kept", "--sample", 2, "--json")
+    asked = (*asked, "--techniques", ",".join(CHAT))
+    chat.script = as_told
+    chat.breaks("status", times=1)
+    cut_short = ablation(*asked)
+    assert (cut_short.exit_code, len(json.loads(cut_short.stdout)["errors"])) == (4, 1)
+    before = len(chat.requests)
+    result = ablation(*asked)
+    assert result.exit_code == 0, result.stderr
+    done = json.loads(result.stdout)
+    assert len(chat.requests) - before < before / 2  # only what failed is asked again
+    assert (done["chat"], done["n"], done["left_out"]) == ("openai:fake", 2, {})
+    assert {row["technique"]: row["n"] for row in done["techniques"]} == dict.fromkeys(CHAT, 2)
+    for row in done["techniques"]:
+        assert row["added_chat_calls"] >= 1, row["technique"]
+        assert row["added_usd"] > 0, row["technique"]
+    calls = {row["technique"]: row["added_chat_calls"] for row in done["techniques"]}
+    assert calls["chat-listwise"] == 1 < calls["chat-pointwise"]
 
 
 @pytest.mark.parametrize(

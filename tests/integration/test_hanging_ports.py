@@ -51,6 +51,9 @@ class Writer:
     async def phrasings(self, question: str, count: int) -> list[str]:
         return []
 
+    async def synonyms(self, question: str) -> list[str]:
+        return []
+
     async def step_back(self, question: str) -> str:
         return question
 
@@ -119,6 +122,7 @@ OPEN = [
     ("writer", "rewritten", "rewrite_query"),
     ("writer", "parts", "plan_queries"),
     ("writer", "phrasings", "plan_queries"),
+    ("writer", "synonyms", "plan_queries"),
     ("writer", "step_back", "plan_queries"),
     ("writer", "made_up", "plan_queries"),
     ("writer", "next_hop", "follow_hops"),
@@ -141,6 +145,7 @@ async def run_with(port: str, method: str, deadline_s: float = DEADLINE_S) -> tu
         "knowledge_base": "kb,other",
         "route": True,
         "phrasings": 3,
+        "synonyms": True,
         "step_back": True,
         "hyde": True,
         "hops": 2,

@@ -1,5 +1,6 @@
 """One call of a chat model: what comes back, what it cost, and how it fails."""
 
+import json
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from graph.adapters.chat_model import ChatModel, NoVerdict
 from graph.settings import ChatSettings
 from ingest.errors import ConfigurationError, DependencyError, DependencyTimeout
+from ingest.loaders.normalise import printable
 from nodes.budget import BudgetSpent, metered
 from nodes.context import Context
 from nodes.prompts import Answering
@@ -117,6 +119,28 @@ async def test_json_of_another_form_is_no_verdict(chat: FakeChat, said: str) -> 
     chat.script = lambda body: said
     with pytest.raises(NoVerdict):
         await CALLS["structured"](chat_model(chat))
+
+
+@pytest.mark.parametrize("said", ["A\ud800 \x1bB\u200b.", "\udfff", "\u200b\udc80"])
+async def test_what_cannot_be_encoded_or_seen_comes_from_no_reply(
+    chat: FakeChat, said: str
+) -> None:
+    """Escaped in the JSON of a form, or a character of the reply itself."""
+    chat.script = lambda body: f"{said} [1]"
+    told = [await CALLS["text"](chat_model(chat))]
+    for escaped in (True, False):
+        form = json.dumps({"answering": [1], "query": said}, ensure_ascii=escaped)
+        chat.script = lambda body, form=form: form  # type: ignore[misc]
+        told.append((await CALLS["structured"](chat_model(chat))).query)
+    assert all(one == printable(one) for one in told)
+    "".join(told).encode()
+
+
+async def test_an_error_that_quotes_what_cannot_be_encoded_can_be_told(chat: FakeChat) -> None:
+    chat.breaks("status", status=400, message="no such \ud800 model")
+    with pytest.raises(DependencyError) as failed:
+        await CALLS["text"](chat_model(chat))
+    assert "model" in failed.value.message.encode().decode()
 
 
 async def test_json_in_a_code_block_is_read(chat: FakeChat) -> None:

@@ -76,6 +76,14 @@ def test_the_list_has_a_header_and_each_value_under_its_title(
     assert "\x1b" not in first + second
 
 
+def test_a_revoked_key_lasts_until_it_was_revoked(capsys: pytest.CaptureFixture[str]) -> None:
+    made = run_json(capsys, "create", "--expires", "90d")
+    revoked = run_json(capsys, "revoke", made["prefix"])
+    assert crag.run(["keys", "list"]) == 0
+    listed = capsys.readouterr().out
+    assert revoked["revoked_at"] in listed and revoked["expires_at"] not in listed
+
+
 def test_works_while_a_server_holds_the_folder(
     capsys: pytest.CaptureFixture[str], data_dir: Path
 ) -> None:

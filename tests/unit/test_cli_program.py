@@ -166,6 +166,15 @@ def test_an_unknown_setting_stops_every_command(
     assert capsys.readouterr().err == f"crag: unknown setting {name}; did you mean {nearest}?\n"
 
 
+@pytest.mark.parametrize("empty", ["", " "])
+def test_an_empty_data_folder_is_refused(
+    empty: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CRAG_DATA_DIR", empty)
+    assert crag.run(["kb", "list"]) == 2
+    assert "CRAG_DATA_DIR: value error, must name a folder" in capsys.readouterr().err
+
+
 def test_a_held_folder_exits_5_and_says_who_holds_it(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,12 +18,15 @@ class Writer:
 
     def __init__(self, **replies: Any) -> None:
         told = {"phrasings": ["a wording", "another"], "step_back": "What is kept?",
-            "made_up": "It is kept for a year."}  # fmt: skip
+            "synonyms": [], "made_up": "It is kept for a year."}  # fmt: skip
         self.replies = told | replies
         self.asked: list[str] = []
 
     async def phrasings(self, question: str, count: int) -> Any:
         return self._said("phrasings")
+
+    async def synonyms(self, question: str) -> Any:
+        return self._said("synonyms")
 
     async def step_back(self, question: str) -> Any:
         return self._said("step_back")
@@ -67,6 +70,16 @@ async def test_what_fails_is_left_out_and_recorded() -> None:
     assert {fault.fallback for fault in faults} == {
         "searched without phrasings", "searched without made-up passage"
     }  # fmt: skip
+
+
+async def test_synonyms_stand_beside_the_keywords_that_are_kept_as_written() -> None:
+    told = ["retain", "keeping", "retention period", "31 days", "retained", "what one may do next"]
+    writer = Writer(synonyms=told)
+    assert await queries(Context(synonyms=True), writer) == [
+        Query("PROJ-123 thirty days keep retain retention period", "synonyms")
+    ]
+    assert await queries(Context(synonyms=True), Writer(synonyms=["keeping"])) == []
+    assert await queries(Context(synonyms=True)) == []
 
 
 async def test_without_a_chat_model_the_keywords_are_the_other_phrasing() -> None:

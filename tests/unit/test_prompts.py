@@ -39,6 +39,7 @@ def everything(text: str) -> list[list[prompts.Message]]:
         query_prompts.rewritten(text, [text], [text]),
         query_prompts.parts(text),
         query_prompts.phrasings(text, 3),
+        query_prompts.synonyms(text),
         query_prompts.step_back(text),
         query_prompts.made_up(text),
         query_prompts.next_hop(text, [text], [text]),
