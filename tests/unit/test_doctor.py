@@ -49,7 +49,7 @@ def test_the_file_of_the_default_model_is_checked(
     monkeypatch.setitem(MODELS, "multilingual-e5-small", lambda: MultilingualE5(tmp_path))
     (problem,) = problems(tmp_path)
     assert problem.startswith(f"the model is {told}: e5-small-q4.bin ")
-    assert "reinstall it with" in problem
+    assert "install it again: run `make models`" in problem
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,9 @@ async def test_nothing_is_read_before_the_first_call(model: str, tmp_path: Path)
 
 
 def test_a_package_that_is_not_there_says_how_to_get_it() -> None:
-    with pytest.raises(ModelPackageError, match=r"no-such-model is not installed; run `make"):
+    with pytest.raises(
+        ModelPackageError, match=r"no-such-model is not installed; run `make models"
+    ):
         package_folder("no_such_model")
 
 
