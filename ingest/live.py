@@ -14,6 +14,7 @@ from ingest.errors import EmbedderMismatch, UnknownKnowledgeBase
 from ingest.filters import Condition, Filters
 from ingest.ports import DocumentRecord, Hit, KnowledgeBase, Records
 from ingest.scope import EVERYONE, LOCAL, Scope
+from ingest.settings import set_back
 
 T = TypeVar("T")
 
@@ -140,7 +141,7 @@ class LiveBases:
         if base.embedder != self._embedder:
             raise EmbedderMismatch(
                 f"knowledge base {base.name!r} was embedded with {base.embedder}, this "
-                f"service runs {self._embedder}; set the embedder back, or run "
+                f"service runs {self._embedder}; {set_back(base.embedder)}, or run "
                 f"crag kb reembed {base.name}{of_tenant}"
             )
 

