@@ -79,8 +79,8 @@ class MultilingualE5:
         model = BertModel(config, add_pooling_layer=False)
         model.eval()  # type: ignore[no-untyped-call]
         named = {name: torch.from_numpy(value.copy()) for name, value in _named(packed)}
-        model.load_state_dict(named, strict=False)
         model.embeddings.word_embeddings = _packed_words(packed)
+        model.load_state_dict(named)
         return Loaded(model, packed.pad)
 
     def _read(self) -> Packed:

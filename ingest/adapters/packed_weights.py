@@ -118,7 +118,7 @@ def _tensors(reader: _Reader, hidden: int, wide: int) -> Iterator[tuple[str, NDA
     held = []
     for _ in range(reader.take("i")):
         name = reader.bytes(reader.take("H")).decode()
-        held.append((name, reader.bytes(1)[0], *reader.take("IQQ")))
+        held.append((name, reader.take("B"), *reader.take("IQQ")))
     for name, kind, count, start, length in held:
         if kind != FOUR_BITS:
             yield name, np.frombuffer(reader.data, "<f4", count, start)
