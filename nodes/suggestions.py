@@ -105,7 +105,7 @@ def _found(
 
 def _other_language(state: State) -> Iterator[str]:
     """The language of what was found where nothing of it is in the question's, as its reader calls
-    it: the default embedder was made for English and reaches across languages badly."""
+    it: words reach across no language, and vectors of a model that was made for one badly."""
     asked = guess_language(state.standalone)
     found = Counter(filter(None, (c.chunk.metadata.get("language") for c in state.candidates)))
     if found and asked not in found:
