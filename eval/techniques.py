@@ -39,6 +39,12 @@ def _one(section: str, name: str, on: Any, off: Any) -> tuple[Overrides, Overrid
     return {section: {name: on}}, {section: {name: off}}
 
 
+def _corrects(by: str) -> tuple[Overrides, Overrides]:
+    """Corrections with it, and by the others alone."""
+    all_of_them = list(DEFAULTS.corrections)
+    return _one("query", "corrections", all_of_them, [c for c in all_of_them if c != by])
+
+
 TECHNIQUES = (
     Technique(
         "route", *_one("query", "route", True, False), "search",
@@ -149,6 +155,24 @@ TECHNIQUES = (
     Technique(
         "correction", *_one("budget", "rewrites", 3, 0), "run",
         "Questions in other words than the documents', and answers in superseded ones.",
+    ),
+    Technique(
+        "rephrasing", *_corrects("rephrased"), "run",
+        "Questions that a model words better than their keywords.", needs="chat",
+    ),
+    Technique(
+        "keywords", *_corrects("keywords"), "run",
+        "Long questions, whose story is near the wrong passages; on, a correction may search by "
+        "their rarest words.",
+    ),
+    Technique(
+        "feedback-terms", *_corrects("feedback"), "run",
+        "Questions that come near the answer but lack its words; on, terms of the best passages "
+        "search, too.",
+    ),
+    Technique(
+        "widening", *_corrects("widened"), "run",
+        "Answers that only a superseded document or a far passage has; off, derived filters stay.",
     ),
     Technique(
         "confidence-bar", *_one("answer", "confidence", DEFAULTS.min_confidence, 0.0), "run",

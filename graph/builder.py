@@ -68,7 +68,7 @@ def build(
     add("follow_hops", partial(follow_hops, index=ports.index, writer=ports.writer))
     add("answer_directly", answer_directly)
     add("retrieve", partial(retrieve, index=ports.index, documents=ports.documents))
-    add("rerank", partial(rerank, reranker=ports.reranker))
+    add("rerank", partial(rerank, reranker=ports.reranker, by_chat=ports.by_chat))
     add("grade_documents", partial(grade_documents, grader=ports.grader))
     add("rewrite_query", partial(rewrite_query, writer=ports.writer))
     add("web_search", partial(web_search, web=ports.web))

@@ -190,15 +190,18 @@ def with_chat(settings: GraphSettings, services: Services) -> Services:
     model = ChatModel(chat.model, chat)
     small = ChatModel(chat.lite_model, chat) if chat.lite_model else model
     batched = chat.verdicts == "batched"
-    reranker = services.reranker
-    if settings.rerank.kind in CHAT_KINDS:
-        listwise, depth = settings.rerank.kind == "chat_listwise", settings.rerank.chat_depth
-        reranker = ChatReranker(
-            reranker, small, listwise=listwise, logprob=not batched, depth=depth
+    depth = settings.rerank.chat_depth
+    by_chat = {
+        kind: ChatReranker(
+            services.reranker, small,
+            listwise=kind == "listwise", logprob=not batched, depth=depth,
         )
+        for kind in ("pointwise", "listwise")
+    }  # fmt: skip
     return replace(
         services,
-        reranker=reranker,
+        reranker=by_chat.get(settings.rerank.kind.removeprefix("chat_"), services.reranker),
+        by_chat=by_chat,
         grader=ChatGrader(services.grader, small, sure=settings.grade.sure, batched=batched),
         generator=ChatGenerator(
             model,

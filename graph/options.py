@@ -18,10 +18,10 @@ AT_MOST = ("rewrites", "chat_calls", "tokens", "deadline_s", "candidates", "keep
 AT_LEAST = ("upper", "lower", "min_confidence")
 SWITCHES = ("web", "clarify", "cache")
 """What the service has switched off stays off."""
-FREE = ("fusion", "source_candidates", "exact", "rerank", "collapse", "per_document", "per_source",
-        "latest", "mmr", "around", "parent", "strips", *SWITCHES, "query_filters", "parts", "route",
-        "route_margin", "phrasings", "synonyms", "step_back", "hyde", "hops", "bridge", "merge",
-        "today")  # fmt: skip
+FREE = ("fusion", "source_candidates", "exact", "rerank", "chat_rerank", "collapse", "per_document",
+        "per_source", "latest", "mmr", "around", "parent", "strips", *SWITCHES, "query_filters",
+        "parts", "route", "route_margin", "phrasings", "synonyms", "step_back", "hyde", "hops",
+        "bridge", "merge", "corrections", "today")  # fmt: skip
 
 
 def tightened(
@@ -91,6 +91,7 @@ def service_context(settings: GraphSettings, base: KnowledgeBase, scope: Scope) 
         hops=settings.query.hops,
         bridge=settings.query.bridge,
         merge=settings.query.merge,
+        corrections=settings.query.corrections,
         strips=settings.answer.strips,
         web=base.web,
         rewrites=settings.budget.rewrites,

@@ -3,8 +3,9 @@
 from pydantic import Field
 
 from ingest.fusion import Merge
-from ingest.settings import Section
+from ingest.settings import Listed, Section
 from nodes.context import DEFAULTS
+from nodes.state import Correction
 
 
 class QuerySettings(Section):
@@ -52,6 +53,11 @@ class QuerySettings(Section):
     )
     merge: Merge = Field(
         DEFAULTS.merge, description="best: of several queries the best score; votes: their mean."
+    )
+    corrections: Listed[Correction] = Field(
+        DEFAULTS.corrections,
+        description="What a correction may search with: rephrased (a chat model), keywords, "
+        "feedback (terms of the best passages), widened (the question without derived filters).",
     )
     kept_s: float = Field(
         300, ge=0, description="Seconds that a chat model's wording of a query is kept; 0: none."

@@ -1,5 +1,6 @@
 """The ports that a graph is built with."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -50,6 +51,8 @@ class Services:
     generator: Generator
     checker: GroundingChecker
     writer: QueryWriter | None = None
+    by_chat: Mapping[str, Reranker] | None = None
+    """Rerankers of a chat model, by the name of the option."""
     confidence: Confidence | None = None
     others: OtherBases | None = None
     documents: Documents | None = None

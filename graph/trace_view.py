@@ -13,7 +13,7 @@ Line = tuple[str, str]
 
 STATUS_STYLE = {"ok": "green", "fallback": "bold yellow", "error": "bold red"}
 VERDICT_STYLE = {"correct": "green", "ambiguous": "yellow", "incorrect": "dim"}
-SCORES = ("dense", "bm25", "fused", "late_interaction", "cross_encoder", "rerank")
+SCORES = ("dense", "bm25", "fused", "late_interaction", "cross_encoder", "chat", "rerank")
 
 
 def trace_printer(file: IO[str]) -> Callable[[Entry], None]:

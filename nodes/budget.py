@@ -61,11 +61,14 @@ class Meter:
         return min(at_most, self._deadline - 2 * self._reserve - time.time())
 
     def port_seconds_left(self) -> float | None:
-        """For a port: cut while the run still has time to go on without it; after the deadline,
-        where what was found is still checked and told, the reserve. None: no deadline."""
+        """For a port: cut while the run still has time to go on without it. Within the reserve half
+        of what is left, so that several that hang one after another end about in time; after the
+        deadline, where what was found is still checked and told, a third of the reserve. None: no
+        deadline."""
         if self._deadline is None:
             return None
-        return max(self._deadline - self._reserve - time.time(), self._reserve)
+        left = self._deadline - time.time()
+        return max(left - self._reserve, min(left, self._reserve) / 2, self._reserve / 3)
 
 
 _METER: ContextVar[Meter | None] = ContextVar("meter", default=None)

@@ -10,7 +10,7 @@ from ingest.documents import Candidate, quote_sha256
 from nodes.findings import Citation, Sentence
 from nodes.ports import Sources
 
-Fault = Literal["uncited", "altered", "stale", "misattributed", "stitched", "fabricated"]
+Fault = Literal["uncited", "altered", "stale", "misattributed", "stitched", "fabricated", "cut"]
 SAID: dict[Fault, str] = {
     "uncited": "no citation",
     "altered": "the quote is not the one that was cited",
@@ -18,11 +18,14 @@ SAID: dict[Fault, str] = {
     "misattributed": "the quote does not stand at its offsets, but elsewhere",
     "stitched": "pieces of the quote stand, but not together",
     "fabricated": "the quote stands nowhere in what was read",
+    "cut": "the quote begins or ends within a word or a number",
 }
 PIECE = 3
 """Words that a piece of a stitched quote has at least: shorter ones stand everywhere."""
 
 WORD = re.compile(r"\w+")
+BEFORE, AFTER = re.compile(r"[0-9A-Za-z][.,'’_/-]?\Z"), re.compile(r"[.,'’_/-]?[0-9A-Za-z]")
+"""Scripts without spaces have no words that could be seen to go on."""
 
 
 def cite(candidate: Candidate, start: int, end: int, n: int) -> Citation:
@@ -95,7 +98,9 @@ def citation_fault(citation: Citation, sources: Sources) -> Fault | None:
     """None where the stored text says exactly the quote at its offsets; else which fault it is."""
     text = sources.texts.get((citation.document_id, citation.revision))
     if text is not None and _says(text, citation.quote, citation.start, citation.end):
-        return None if quote_sha256(citation.quote) == citation.quote_sha256 else "altered"
+        if quote_sha256(citation.quote) != citation.quote_sha256:
+            return "altered"
+        return "cut" if any(_goes_on(text, at) for at in (citation.start, citation.end)) else None
     if _was_there(citation, sources):
         return "stale"
     read = [_plain(one) for one in (*sources.texts.values(), *(p.text for p in sources.passages))]
@@ -110,6 +115,12 @@ def citation_fault(citation: Citation, sources: Sources) -> Fault | None:
 
 def _says(text: str, quote: str, start: int, end: int) -> bool:
     return 0 <= start < end <= len(text) and text[start:end] == quote
+
+
+def _goes_on(text: str, at: int) -> bool:
+    """Whether a word or a number stands on both sides: one longer than a passage is cut there, and
+    a part of it says something else."""
+    return bool(BEFORE.search(text[max(0, at - 2) : at]) and AFTER.match(text[at : at + 2]))
 
 
 def _was_there(citation: Citation, sources: Sources) -> bool:

@@ -1,11 +1,13 @@
 """The options of one run: JSON only, so that Studio shows them as a form."""
 
 from datetime import UTC, date, datetime
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.fusion import Fusion, Merge
 from ingest.scope import LOCAL, Scope
+from nodes.state import Correction
 
 
 class Context(BaseModel):
@@ -26,6 +28,9 @@ class Context(BaseModel):
         None, ge=1, le=25, description="Hits of each arm in each folder; None: in all as one."
     )
     exact: bool = Field(False, description="Search without the approximate index.")
+    chat_rerank: Literal["", "pointwise", "listwise"] = Field(
+        "", description="How a chat model orders candidates; empty: as the service does."
+    )
     rerank: bool = Field(True, description="Off, the order of retrieval stays.")
     collapse: bool = Field(False, description="Near duplicates count once, all are cited.")
     per_document: int | None = Field(
@@ -99,6 +104,10 @@ class Context(BaseModel):
         description="Code points of a passage's section that a generator reads, at most; 0: none.",
     )
     web: bool = Field(False, description="Search the web when the base has no answer.")
+    corrections: list[Correction] = Field(
+        ["rephrased", "keywords", "feedback", "widened"],
+        description="What a correction may search with; which one, the grading decides.",
+    )
     rewrites: int = Field(3, ge=0, le=3, description="Loops of rewriting, at most.")
     chat_calls: int = Field(20, ge=0, description="Calls of a chat model, at most.")
     tokens: int = Field(60_000, ge=0, description="Tokens to and from chat models, at most.")

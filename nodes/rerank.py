@@ -1,5 +1,6 @@
 """Orders the candidates by the original question: a rewrite may have dropped a constraint."""
 
+from collections.abc import Mapping
 from datetime import date
 from itertools import chain
 
@@ -14,11 +15,21 @@ from nodes.parts import hops_of
 from nodes.ports import Reranker
 from nodes.state import Degraded, State, Update
 
+OF_RERANKERS = ("late_interaction", "cross_encoder", "chat")
+"""The scores that say which reranker read a candidate."""
 
-async def rerank(state: State, runtime: Runtime[Context], *, reranker: Reranker) -> Update:
-    """Candidates in the reranker's order; in the order of retrieval where it fails, or where the
-    option is off."""
+
+async def rerank(
+    state: State,
+    runtime: Runtime[Context],
+    *,
+    reranker: Reranker,
+    by_chat: Mapping[str, Reranker] | None = None,
+) -> Update:
+    """Candidates in the order of the reranker, or of that `by_chat` which the option names, where
+    there is one; in the order of retrieval where it fails, or where the option is off."""
     context = runtime.context or DEFAULTS
+    reranker = (by_chat or {}).get(context.chat_rerank, reranker)
     ordered, faults = state.candidates, list[Degraded]()
     if context.rerank:
         asked = [state.standalone, *hops_of(state.queries)]
@@ -39,6 +50,7 @@ async def rerank(state: State, runtime: Runtime[Context], *, reranker: Reranker)
             "chunk_id": c.chunk.chunk_id,
             "title": c.chunk.title,
             "heading": c.chunk.heading,
+            **{name: round(c.scores[name], 4) for name in OF_RERANKERS if name in c.scores},
             "rerank": round(c.scores.get("rerank", c.scores.get("fused", 0.0)), 4),
         }
         for c in varied.candidates[:5]

@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from ingest.documents import Candidate
 from ingest.filters import Filters
 from nodes.bases import narrowed_route
-from nodes.context import Context
+from nodes.context import DEFAULTS, Context
 from nodes.evidence import has_correct
 from nodes.fallback import or_fallback
 from nodes.literal_tokens import is_lookup, lost_words
@@ -48,18 +48,24 @@ async def rewrite_query(
     With a chat model the first is its own wording, in the place of keywords: a loop is left for
     a wider search; a lookup has no other wording. Where the model fails, the ladder goes on without
     it. Where all that the filters let through was graded, no wording finds more: the wider search
-    comes at once.
+    comes at once. None is used that the option `corrections` leaves out.
     """
+    allowed = ((runtime and runtime.context) or DEFAULTS).corrections
     tried = {query.text.lower() for query in state.queries}
-    used = {query.technique for query in state.queries}
+    used = {query.technique for query in state.queries} | (set(TECHNIQUES) - set(allowed))
     if "rephrased" in used:
         used.add("keywords")
     exhausted = not state.new_chunks and not emptied(state) and not narrowed_route(state)
-    if exhausted and held_back(state):
+    if exhausted and held_back(state) and "widened" in allowed:
         return _next(state, "widened", widened(state))
     faults: list[Degraded] = []
     asked = "rephrased" in used or any(f.node == "rewrite_query" for f in state.degraded)
-    if writer is not None and not asked and not is_lookup(state.standalone):
+    if (
+        writer is not None
+        and "rephrased" in allowed
+        and not asked
+        and not is_lookup(state.standalone)
+    ):
         text, faults = await or_fallback(
             _rephrased(writer, state), "", node="rewrite_query", fallback="keywords instead"
         )

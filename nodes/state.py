@@ -24,6 +24,9 @@ Technique = Literal[
     "keywords", "feedback", "widened",
 ]  # fmt: skip
 
+Correction = Literal["rephrased", "keywords", "feedback", "widened"]
+"""Those of a correction: what a next loop searches with."""
+
 
 @dataclass(frozen=True)
 class Turn:

@@ -1,9 +1,10 @@
 """Chunk sizes, overlaps, headings, headers, neighbours and small-to-big, on Chroma's evaluation.
 
-Each way to cut the corpora has an index of its own below --data-dir, embedded once and kept. The
-questions are searched as a run searches first: exact, both arms, the shipped reranker. Measures
-(eval/chunking.py) are means over questions with 95 % bootstrap intervals; each gain is paired, over
-the shipped way. Choose with --side tune; the other side is for the end, once.
+Each way to cut the corpora has an index of its own below --data-dir, embedded once and kept: what
+was cut short goes on with the corpus that it was at, from its beginning. The questions are searched
+as a run searches first: exact, both arms, the shipped reranker. Measures (eval/chunking.py) are
+means over questions with 95 % bootstrap intervals; each gain is paired, over the shipped way.
+Choose with --side tune; the other side is for the end, once.
 
 python -m eval.benchmarks.chunking --data DIR [--side tune|report] [--corpora "A;B"]
     [--cuts "A;B"] [--data-dir .crag-eval/chunking] [--json]

@@ -22,7 +22,7 @@ from graph.adapters.checkpoints import plain_serializer
 from graph.builder import build
 from graph.compose import Service
 from graph.runner import Runner
-from ingest.data_folder import DataFolder
+from ingest.data_folder import DataFolder, Holder
 from ingest.pipeline import ingest_upload
 from ingest.scope import LOCAL
 from nodes.ports import GradedPassages
@@ -43,12 +43,14 @@ class ChatService:
     def __init__(self, chat: FakeChat) -> None:
         self._chat = chat
 
-    def __call__(self, settings: Settings) -> AbstractAsyncContextManager[Service]:
-        return self._open(settings)
+    def __call__(
+        self, settings: Settings, holder: Holder | None = None
+    ) -> AbstractAsyncContextManager[Service]:
+        return self._open(settings, holder)
 
     @asynccontextmanager
-    async def _open(self, settings: Settings) -> AsyncIterator[Service]:
-        folder = DataFolder(settings.data_dir)
+    async def _open(self, settings: Settings, holder: Holder | None) -> AsyncIterator[Service]:
+        folder = DataFolder(settings.data_dir, holder)
         corpus = small_corpus(folder, FakeEmbedder())
         await corpus.writer.create_knowledge_base(LOCAL, BASE)
         await ingest_upload(
@@ -151,7 +153,9 @@ def test_an_unknown_provider_is_one_clear_line_everywhere(tmp_path: Path) -> Non
     settings = {"CRAG_CHAT__MODEL": "nope:x"}
     asked = crag(tmp_path, "ask", "Anything?", "--kb", BASE, **settings)
     assert asked.returncode == 2
-    (line,) = [line for line in asked.stderr.splitlines() if line.strip()]
+    said = [line for line in asked.stderr.splitlines() if line.strip()]
+    step, line = said  # what it waits for, then why it ends
+    assert step.startswith("opening the data folder ")
     assert "'nope:x' is no provider:name" in line
     report = json.loads(crag(tmp_path, "doctor", "--json", **settings).stdout)
     assert f"crag: {report['problems'][0]}" == line

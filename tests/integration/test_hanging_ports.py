@@ -12,9 +12,10 @@ from graph.services import Services
 from ingest.errors import DependencyTimeout
 from ingest.records import DocumentRecord, KnowledgeBase
 from ingest.scope import Scope
-from nodes.budget import RESERVE
+from nodes.budget import RESERVE, Meter
+from nodes.context import Context
 from nodes.fallback import or_fallback
-from nodes.state import Turn
+from nodes.state import State, Turn
 from tests.fakes import (
     FakeGrader,
     FakeIndex,
@@ -184,6 +185,18 @@ async def test_a_suggestion_is_left_out() -> None:
     assert time.monotonic() - began < DEADLINE_S + SLACK_S
 
 
+def test_ports_that_hang_one_after_another_end_about_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The last search, then what is left to do without it: texts, two checks, the cache."""
+    now = 1_000.0
+    monkeypatch.setattr("nodes.budget.time.time", lambda: now)
+    meter = Meter(State(started_at=now), Context(deadline_s=30.0))
+    for _ in range(5):
+        now += meter.port_seconds_left() or 0.0
+    assert 1_029.5 < now <= 1_030.5
+
+
 async def test_an_answer_that_cannot_be_kept_is_told() -> None:
     services = {name: make() for name, make in PORTS.items()}
     services["cache"].keep = hang
@@ -241,7 +254,7 @@ async def test_what_was_found_is_still_told_long_after_the_deadline() -> None:
 
     class Short(Staged):
         async def check(self, *args: Any) -> Any:
-            await asyncio.sleep(DEADLINE_S * RESERVE / 5)
+            await asyncio.sleep(DEADLINE_S * RESERVE / 10)
             return await super().check(*args)
 
     late = {"started_at": time.time() - 60, "deadline_s": DEADLINE_S}

@@ -18,7 +18,7 @@ from graph.builder import build, recursion_limit
 from graph.compose import Service
 from graph.options import options_with_defaults
 from graph.runner import Ask, Runner
-from ingest.data_folder import DataFolder
+from ingest.data_folder import DataFolder, Holder
 from ingest.pipeline import ingest_upload
 from ingest.scope import LOCAL
 from nodes.ports import GradedPassages
@@ -51,12 +51,14 @@ CHANGES = ("run_id", "timings")
 class SmallService:
     """The real runner on a small corpus; one sentence waits for a check, and fails it."""
 
-    def __call__(self, settings: Any) -> AbstractAsyncContextManager[Service]:
-        return self._open(settings)
+    def __call__(
+        self, settings: Any, holder: Holder | None = None
+    ) -> AbstractAsyncContextManager[Service]:
+        return self._open(settings, holder)
 
     @asynccontextmanager
-    async def _open(self, settings: Settings) -> AsyncIterator[Service]:
-        folder = DataFolder(settings.data_dir)
+    async def _open(self, settings: Settings, holder: Holder | None) -> AsyncIterator[Service]:
+        folder = DataFolder(settings.data_dir, holder)
         corpus = small_corpus(folder, FakeEmbedder())
         await corpus.writer.create_knowledge_base(LOCAL, BASE)
         for name, text in DOCUMENTS.items():

@@ -1,6 +1,7 @@
 """A chat model orders candidates by scores or by a list; what it cannot say is counted."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,9 +11,9 @@ from graph.compose import open_reranker
 from graph.settings import GraphSettings, RerankSettings
 from ingest.documents import Candidate
 from ingest.errors import ConfigurationError
-from tests.chat_runs import chat_model
+from tests.chat_runs import chat_model, chat_ports
 from tests.fake_chat import FakeChat, Fault, Reply
-from tests.fakes import FakeIndex, FakeReranker, a_candidate
+from tests.fakes import FakeGrader, FakeIndex, FakeReranker, a_candidate
 from tests.runs import kinds, ports, run
 
 QUESTION = "How long do refunds take?"
@@ -100,6 +101,32 @@ async def test_the_trace_counts_what_got_no_verdict(chat: FakeChat) -> None:
     (summary,) = [entry.summary for entry in state.trace if entry.node == "rerank"]
     assert (summary["no_verdict"], summary["chat_calls"]) == (2, 1)
     assert kinds(state) == []
+
+
+async def test_a_run_may_name_the_order_and_without_a_chat_model_keeps_the_services(
+    chat: FakeChat,
+) -> None:
+    chat.script = lambda body: '{"ranking": [2]}' if "Ranking" in str(body) else '{"score": 5}'
+    plain = ports(index=FakeIndex(found()), reranker=FakeReranker(), grader=FakeGrader({}))
+    by_chat = {"pointwise": made(chat), "listwise": made(chat, listwise=True)}
+    services = replace(plain, by_chat=by_chat)
+    for option, order, calls in (
+        ("listwise", "bacd", 1),
+        ("pointwise", "abcd", 3),
+        ("", "abcd", 0),
+    ):
+        chat.requests.clear()
+        state = await run(services, chat_rerank=option, rewrites=0)
+        assert (ids(state.candidates), len(chat.requests)) == (order, calls)
+        (summary,) = [entry.summary for entry in state.trace if entry.node == "rerank"]
+        assert ("chat" in summary["top"][0]) == bool(calls)
+    assert ids((await run(plain, chat_rerank="listwise", rewrites=0)).candidates) == "abcd"
+
+
+async def test_the_service_composes_both_orders(chat: FakeChat) -> None:
+    services = chat_ports(chat, inner=ports())
+    assert services.by_chat is not None and set(services.by_chat) == {"pointwise", "listwise"}
+    assert isinstance(services.reranker, FakeReranker)
 
 
 async def test_an_order_takes_half_of_the_calls_that_are_left(chat: FakeChat) -> None:

@@ -60,6 +60,31 @@ async def test_a_citation_that_is_off_fails(changed: dict[str, Any], expected: s
     assert expected in citation_problem(citation(**changed), SOURCES)
 
 
+NUMBERS = ("1" * 4000, "1,234" * 400, "ab3f" * 500, "192.168-7_" * 90 + "9")
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@given(data=st.data())
+@settings(max_examples=25)
+def test_a_part_of_a_number_is_no_quotation_of_it(number: str, data: st.DataObject) -> None:
+    """One that is longer than a passage is cut by the splitter, wherever that may be."""
+    before, after = "The number is ", ", as we know."
+    text = f"{before}{number}{after} Die nächste Zahl ist 7."
+    first, last = len(before), len(before) + len(number)
+    cut = data.draw(st.integers(first + 1, last - 1))
+    known = Sources({("doc-a", "r1"): text})
+    for start, end, fault in (
+        (0, cut, "cut"),
+        (cut, last + len(after), "cut"),
+        (0, last + len(after), None),
+        (first, last, None),
+        (last + len(after) + 1, len(text), None),
+    ):
+        quote = text[start:end]
+        place = {"start": start, "end": end, "quote": quote, "quote_sha256": quote_sha256(quote)}
+        assert citation_fault(citation(**place), known) == fault
+
+
 async def test_a_sentence_without_a_citation_fails() -> None:
     assert await problem(Sentence(QUOTE, [])) == "uncited: no citation"
     assert citations_problem(Sentence(QUOTE, []), SOURCES) == "uncited: no citation"

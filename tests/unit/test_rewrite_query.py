@@ -1,11 +1,15 @@
 """Each loop another technique; what was written as a literal survives all of them."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from ingest.filters import Filters
+from nodes.context import Context
 from nodes.findings import Evidence, Grade
+from nodes.plan_queries import NOT_CURRENT
 from nodes.rewrite_query import MAX_KEYWORDS, TECHNIQUES, rewrite_query
 from nodes.state import Query, State
 from nodes.words import guess_language, literals
@@ -25,10 +29,10 @@ def asked(question: str = QUESTION, **more: Any) -> State:
     return State(question=question, standalone=question, **(plain | more))
 
 
-async def ladder(state: State) -> list[Query]:
+async def ladder(state: State, runtime: Any = RUNTIME) -> list[Query]:
     """The queries of all loops."""
     while True:
-        update = await rewrite_query(state, RUNTIME)
+        update = await rewrite_query(state, runtime)
         if "loops_over" in update:
             return state.queries[1:]
         state = replace(state, **{k: v for k, v in update.items() if k != "summary"})
@@ -39,6 +43,23 @@ async def test_each_loop_uses_another_technique() -> None:
     assert [query.technique for query in queries] == ["keywords", "widened", "feedback"]
     assert [query.loop for query in queries] == [1, 2, 3]
     assert len({query.text for query in queries} | {QUESTION}) == 3
+
+
+@pytest.mark.parametrize("left_out", TECHNIQUES)
+async def test_a_technique_that_the_option_leaves_out_is_not_used(left_out: str) -> None:
+    corrections = [one for one in TECHNIQUES if one != left_out]
+    runtime: Any = SimpleNamespace(context=Context(corrections=corrections))
+    queries = await ladder(asked(), runtime)
+    assert {query.technique for query in queries} == set(corrections)
+    runtime = SimpleNamespace(context=Context(corrections=[]))
+    assert await ladder(asked(), runtime) == []
+
+
+async def test_nothing_is_widened_where_the_option_leaves_it_out() -> None:
+    held = asked(derived_filters=Filters([NOT_CURRENT]), new_chunks=0)
+    assert (await rewrite_query(held, RUNTIME))["wide"]
+    runtime: Any = SimpleNamespace(context=Context(corrections=["keywords"]))
+    assert not (await rewrite_query(held, runtime))["wide"]
 
 
 async def test_literal_tokens_survive_every_technique() -> None:
