@@ -77,6 +77,12 @@ _AMOUNT = re.compile(
     r"(?P<sign>[€$£]|\b(?:EUR|USD|GBP|CHF))\s?(?P<signed>\d+(?:[.,]\d+)*)"
     r"|(?<![\w.,-])(?P<number>\d+(?:[.,]\d+)*)\s?(?P<unit>[%€$£°]|[^\W\d_]+)"
 )
+_HOW_MANY = re.compile(r"\bhow many\b|\bwie ?viele\b|\bcu[aá]nt[oa]s\b", re.IGNORECASE)
+_CURRENCY = r"(?:[€$£]|\b(?:EUR|USD|GBP|CHF|euros?|dollars?|pounds?|francs?|Franken)\b)"
+_MONEY = re.compile(
+    rf"{_CURRENCY}\s?\d+(?:[.,]\d+)*|(?<![\w.,-])\d+(?:[.,]\d+)*\s?{_CURRENCY}", re.IGNORECASE
+)
+_NOUN = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*(?:[\s-](?P<noun>[^\W\d_]+(?:-[^\W\d_]+)*))?")
 _YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w-]|[.,]\d)")
 _NAME = re.compile(r"(?<![\w'’])[A-ZÀ-Þ][\w'’-]*")
 _OPENS = re.compile(r"(?:^|[.!?:;|]\s|[\"“\n])\W*$")
@@ -106,6 +112,8 @@ def stated_values(sentence: str, question: str) -> frozenset[str]:
         return frozenset(["no" if _NEGATED.search(sentence) else "yes"])
     if kind in ("step", "reason") or _MANY.search(question):
         return frozenset()
+    if is_counted(question):
+        sentence = without_money(sentence)
     if kind in ("duration", "amount", "date", "code"):
         return frozenset(_quantities(sentence, kind) - _quantities(question, kind))
     if kind == "person":
@@ -113,6 +121,26 @@ def stated_values(sentence: str, question: str) -> frozenset[str]:
     return _named(sentence, question) | (
         _quantities(sentence, "date") - _quantities(question, "date")
     )
+
+
+def is_counted(question: str) -> bool:
+    """Whether it asks how many there are of what is no money: no price answers that."""
+    counted = _HOW_MANY.search(question) and not re.search(_CURRENCY, question, re.IGNORECASE)
+    return bool(counted)
+
+
+def without_money(text: str) -> str:
+    return _MONEY.sub(" ", text)
+
+
+def is_money(text: str) -> bool | None:
+    """Whether its numbers are sums of money; False where each counts a thing or a time, such as
+    `15 bikes`, and None where they stand bare or there are none."""
+    if _MONEY.search(text):
+        return True
+    counted = [match["noun"] for match in _NOUN.finditer(text)]
+    named = [word and word.lower() not in ALL_STOP_WORDS | _PER for word in counted]
+    return False if named and all(named) else None
 
 
 def shape(value: str) -> str:
@@ -158,8 +186,10 @@ def _hours(clock: re.Match[str]) -> float:
 
 
 def _named(sentence: str, question: str) -> frozenset[str]:
+    """A currency is written like a name, and is none."""
     asked = {stem(word) for word in words(question)}
-    return frozenset(name for name in names(sentence) if stem(name) not in asked)
+    found = (name for name in names(sentence) if name not in _COUNTED)
+    return frozenset(name for name in found if stem(name) not in asked)
 
 
 def _quantities(text: str, kind: AnswerType) -> set[str]:

@@ -29,6 +29,13 @@ def test_another_number_for_the_same_thing_is_a_contradiction() -> None:
     assert not denied(HOW_LONG, FIVE, "Refunds take a while.")
 
 
+def test_a_sum_of_money_does_not_deny_a_count_of_things() -> None:
+    ask, price = "What is the deposit for a city bike?", "The deposit for a city bike is 60 EUR."
+    assert not denied(ask, price, "A deposit is for each city bike, and 15 city bikes are there.")
+    assert denied(ask, price, "The deposit for a city bike is 50.")
+    assert denied(ask, price, "The deposit for a city bike is 50 EUR.")
+
+
 def test_another_subject_is_none() -> None:
     assert not denied("How long is the warranty on tags?", "The warranty on tags is 2 years.",
                       "Gateways are kept for 3 years.")  # fmt: skip
