@@ -4,6 +4,7 @@ import re
 
 from nodes.answer_type import expected_type
 from nodes.answer_words import AnswerType
+from nodes.money import is_counted, without_money
 from nodes.safe_sentences import without_addresses
 from nodes.words import ALL_STOP_WORDS, guess_language, stem, words
 
@@ -50,6 +51,8 @@ _PERIOD = re.compile(
     re.IGNORECASE,
 )
 
+_PER_THING = re.compile(r"\b(?:per|pro)\s+(?!(?:cent|zent)\b)([^\W\d_]+)", re.IGNORECASE)
+
 NUMBER = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _ISO_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
@@ -77,12 +80,6 @@ _AMOUNT = re.compile(
     r"(?P<sign>[€$£]|\b(?:EUR|USD|GBP|CHF))\s?(?P<signed>\d+(?:[.,]\d+)*)"
     r"|(?<![\w.,-])(?P<number>\d+(?:[.,]\d+)*)\s?(?P<unit>[%€$£°]|[^\W\d_]+)"
 )
-_HOW_MANY = re.compile(r"\bhow many\b|\bwie ?viele\b|\bcu[aá]nt[oa]s\b", re.IGNORECASE)
-_CURRENCY = r"(?:[€$£]|\b(?:EUR|USD|GBP|CHF|euros?|dollars?|pounds?|francs?|Franken)\b)"
-_MONEY = re.compile(
-    rf"{_CURRENCY}\s?\d+(?:[.,]\d+)*|(?<![\w.,-])\d+(?:[.,]\d+)*\s?{_CURRENCY}", re.IGNORECASE
-)
-_NOUN = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*(?:[\s-](?P<noun>[^\W\d_]+(?:-[^\W\d_]+)*))?")
 _YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w-]|[.,]\d)")
 _NAME = re.compile(r"(?<![\w'’])[A-ZÀ-Þ][\w'’-]*")
 _OPENS = re.compile(r"(?:^|[.!?:;|]\s|[\"“\n])\W*$")
@@ -123,26 +120,6 @@ def stated_values(sentence: str, question: str) -> frozenset[str]:
     )
 
 
-def is_counted(question: str) -> bool:
-    """Whether it asks how many there are of what is no money: no price answers that."""
-    counted = _HOW_MANY.search(question) and not re.search(_CURRENCY, question, re.IGNORECASE)
-    return bool(counted)
-
-
-def without_money(text: str) -> str:
-    return _MONEY.sub(" ", text)
-
-
-def is_money(text: str) -> bool | None:
-    """Whether its numbers are sums of money; False where each counts a thing or a time, such as
-    `15 bikes`, and None where they stand bare or there are none."""
-    if _MONEY.search(text):
-        return True
-    counted = [match["noun"] for match in _NOUN.finditer(text)]
-    named = [word and word.lower() not in ALL_STOP_WORDS | _PER for word in counted]
-    return False if named and all(named) else None
-
-
 def shape(value: str) -> str:
     """Values of one shape can be compared: times, dates, numbers, words."""
     if " " in value:
@@ -153,9 +130,12 @@ def shape(value: str) -> str:
 
 
 def periods(sentence: str) -> frozenset[str]:
-    """The times that its values are for: `month` of 12 euros a month, and of 12 Euro im Monat."""
+    """What its values are for: `month` of 12 euros a month, and of 12 Euro im Monat; `trip` of 30
+    euros per trip."""
     said = (match[1].lower() for match in _PERIOD.finditer(sentence))
-    return frozenset(_UNITS[word] for word in said if word in _UNITS)
+    things = (match[1].lower() for match in _PER_THING.finditer(sentence))
+    times = frozenset(_UNITS[word] for word in said if word in _UNITS)
+    return times | frozenset(stem(word) for word in things if word not in _UNITS)
 
 
 def measures(text: str) -> dict[str, set[float]]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from ingest.documents import Candidate
 from nodes.answer_type import expected_type
-from nodes.answer_values import NUMBER, is_money, measures, names, periods, shape, stated_values
+from nodes.answer_values import NUMBER, measures, names, periods, shape, stated_values
+from nodes.money import is_money
 from nodes.words import content_words, guess_language, literals, stem, words
 
 SAME_SUBJECT = 0.6

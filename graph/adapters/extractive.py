@@ -10,12 +10,12 @@ from graph.adapters.sentence_signs import NEEDS_ITS_KIND
 from graph.adapters.whole_passages import around, asks_for_several
 from ingest.documents import Candidate
 from nodes.answer_type import expected_type, holds_type
-from nodes.answer_values import is_counted, without_money
 from nodes.answer_words import AnswerType
 from nodes.citations import cite
 from nodes.conflicts import Statement, contradict
 from nodes.findings import Evidence, Rejected, Sentence, Stated
 from nodes.layout import row_name
+from nodes.money import is_counted, without_money
 from nodes.notes import status_note
 from nodes.parts import SEVERAL
 from nodes.ports import Draft
@@ -29,6 +29,9 @@ the tuning questions that told more right answers than 1.2, and fewer wrong ones
 HELD_TO: frozenset[AnswerType] = NEEDS_ITS_KIND | {"person", "place"}
 """Kinds that a told sentence must hold. A person or a place is no condition of a grade, which may
 rest on the sentence beside the one that names it."""
+
+NAMED = 0.5
+"""Share of the words of a row's first cell by which a question names it."""
 
 SAME = 0.8
 """Share of common content words from which two sentences say the same."""
@@ -116,13 +119,14 @@ def _of_the_named(question: str, told: list[Told]) -> list[Told]:
 
 def _of_the_named_row(question: str, told: list[Told]) -> list[Told]:
     """Of the rows of tables those whose first cell names most of what the question names, where the
-    best row is one of them: `Cargo bike`, and not the city bikes beside it."""
+    best row is one of them: `Cargo bike`, and not the city bikes beside it. A row is named by half
+    of its words: who asks for the rules of leave asks for more than `Leave days per year`."""
     language = guess_language(question)
     asked = set(stems(question, language))
-    rows = {n: row_name(one.text) for n, one in enumerate(told)}
-    named = {n: len(asked & set(stems(name, language))) for n, name in rows.items() if name}
+    rows = {n: set(stems(row_name(one.text), language)) for n, one in enumerate(told)}
+    named = {n: len(asked & name) for n, name in rows.items() if name}
     best = max(named, key=lambda n: told[n].log_odds, default=None)
-    if best is None or named[best] < max(named.values()):
+    if best is None or named[best] < max(max(named.values()), NAMED * len(rows[best])):
         return told
     return [one for n, one in enumerate(told) if named.get(n, named[best]) == named[best]]
 

@@ -57,6 +57,14 @@ def test_a_price_for_a_month_does_not_deny_one_for_a_year() -> None:
     assert not denied(question, month, "The plan costs 120 euros each year.")
 
 
+def test_a_price_of_one_thing_does_not_deny_that_of_another() -> None:
+    ask = "What is paid for travel?"
+    assert not denied(ask, "Travel is paid at EUR 0.34 per kilometre.",
+                      "Travel is paid up to EUR 30 per trip.")  # fmt: skip
+    assert denied(ask, "Travel is paid at EUR 0.34 per kilometre.",
+                  "Travel is paid at EUR 0.40 per kilometre.")  # fmt: skip
+
+
 def test_what_the_question_names_must_stand_in_both() -> None:
     question = "What does a lost badge cost in Columbus?"
     here, there = "A lost badge costs USD 15.", "A lost badge costs EUR 10."

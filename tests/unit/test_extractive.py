@@ -196,6 +196,16 @@ async def test_of_a_table_the_rows_are_told_that_the_question_names(
     assert sorted(row_name(s.text) for s in draft.sentences) == named
 
 
+async def test_a_word_in_common_with_one_row_names_it_not(generator: ExtractiveGenerator) -> None:
+    """Half of its first cell's words do."""
+    rows = ("Leave days per year, full time", "Carry-over into spring", "Notice")
+    table = "\n".join(f"Rule: {name} | Leipzig leave: {n} days" for n, name in enumerate(rows, 2))
+    draft = await drafted(
+        generator, passage(text=table), question="What are the rules for leave in Leipzig?"
+    )
+    assert len(draft.sentences) == len(rows)
+
+
 async def test_a_price_is_no_answer_to_how_many(generator: ExtractiveGenerator) -> None:
     text = "How many cargo bikes: cargo bikes cost 39 EUR. We have four cargo bikes in the shop."
     for question, told in (
