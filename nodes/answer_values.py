@@ -4,6 +4,7 @@ import re
 
 from nodes.answer_type import expected_type
 from nodes.answer_words import AnswerType
+from nodes.money import is_counted, without_money
 from nodes.safe_sentences import without_addresses
 from nodes.words import ALL_STOP_WORDS, guess_language, stem, words
 
@@ -49,6 +50,8 @@ _PERIOD = re.compile(
     r"(?:\b(?:per|an?|each|every|pro|je|im|jede[nsr]?|al|por|cada)\s+|/\s?)([^\W\d_]+)",
     re.IGNORECASE,
 )
+
+_PER_THING = re.compile(r"\b(?:per|pro)\s+(?!(?:cent|zent)\b)([^\W\d_]+)", re.IGNORECASE)
 
 NUMBER = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
@@ -106,6 +109,8 @@ def stated_values(sentence: str, question: str) -> frozenset[str]:
         return frozenset(["no" if _NEGATED.search(sentence) else "yes"])
     if kind in ("step", "reason") or _MANY.search(question):
         return frozenset()
+    if is_counted(question):
+        sentence = without_money(sentence)
     if kind in ("duration", "amount", "date", "code"):
         return frozenset(_quantities(sentence, kind) - _quantities(question, kind))
     if kind == "person":
@@ -125,9 +130,12 @@ def shape(value: str) -> str:
 
 
 def periods(sentence: str) -> frozenset[str]:
-    """The times that its values are for: `month` of 12 euros a month, and of 12 Euro im Monat."""
+    """What its values are for: `month` of 12 euros a month, and of 12 Euro im Monat; `trip` of 30
+    euros per trip."""
     said = (match[1].lower() for match in _PERIOD.finditer(sentence))
-    return frozenset(_UNITS[word] for word in said if word in _UNITS)
+    things = (match[1].lower() for match in _PER_THING.finditer(sentence))
+    times = frozenset(_UNITS[word] for word in said if word in _UNITS)
+    return times | frozenset(stem(word) for word in things if word not in _UNITS)
 
 
 def measures(text: str) -> dict[str, set[float]]:
@@ -158,8 +166,10 @@ def _hours(clock: re.Match[str]) -> float:
 
 
 def _named(sentence: str, question: str) -> frozenset[str]:
+    """A currency is written like a name, and is none."""
     asked = {stem(word) for word in words(question)}
-    return frozenset(name for name in names(sentence) if stem(name) not in asked)
+    found = (name for name in names(sentence) if name not in _COUNTED)
+    return frozenset(name for name in found if stem(name) not in asked)
 
 
 def _quantities(text: str, kind: AnswerType) -> set[str]:

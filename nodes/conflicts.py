@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ingest.documents import Candidate
 from nodes.answer_type import expected_type
 from nodes.answer_values import NUMBER, measures, names, periods, shape, stated_values
+from nodes.money import is_money
 from nodes.words import content_words, guess_language, literals, stem, words
 
 SAME_SUBJECT = 0.6
@@ -68,6 +69,8 @@ def contradict(question: str, one: Statement, other: Statement) -> bool:
 def _differ(question: str, one: Statement, other: Statement) -> bool:
     ours, theirs = stated_values(one.text, question), stated_values(other.text, question)
     if ours & theirs or not {shape(value) for value in ours} & {shape(value) for value in theirs}:
+        return False
+    if {is_money(one.text), is_money(other.text)} == {True, False}:
         return False
     return expected_type(question) != "yes_no" or _overlap(one.text, other.text) >= PARALLEL
 

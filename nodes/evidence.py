@@ -1,11 +1,15 @@
 """What of the evidence an answer may rest on."""
 
 from collections.abc import Sequence
+from datetime import date
 
+from ingest.documents import Candidate
+from nodes.asked_time import asks_for_before
 from nodes.findings import Evidence
 from nodes.parts import for_part, parts_of
 from nodes.state import State
 from nodes.trust import trust
+from nodes.versions import replaced, replacing
 
 
 def has_correct(evidence: Sequence[Evidence]) -> bool:
@@ -31,3 +35,18 @@ def usable(state: State, part: str = "") -> list[Evidence]:
     correct = [e for e in evidence if e.grade.verdict == "correct"]
     current = [e for e in correct or evidence if state.derived_filters.admit(e.candidate.chunk)]
     return sorted(current or correct, key=lambda e: -trust(e.candidate))
+
+
+def before(
+    question: str, evidence: Sequence[Evidence], today: date
+) -> tuple[list[Evidence], dict[str, Candidate]]:
+    """Of a question for what was, the evidence without the documents that replace another of it by
+    that day, and those others by document id; of another question all of it, and none."""
+    candidates = [e.candidate for e in evidence]
+    newest = replacing(candidates, today) if asks_for_before(question) else set()
+    if not newest:
+        return list(evidence), {}
+    old = replaced(candidates, today)
+    kept = [e for e in evidence if e.candidate.chunk.document_id not in newest]
+    found = {c.chunk.document_id: c for c in candidates if c.chunk.document_id in old}
+    return kept, found

@@ -1,19 +1,21 @@
 """Writes the answer from the evidence: the correct passages, or else the ambiguous ones."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
 
+from ingest.documents import Candidate
 from nodes.bases import bases_of
 from nodes.citations import renumbered
 from nodes.context import DEFAULTS, Context
 from nodes.copies import with_copies
-from nodes.evidence import usable
+from nodes.evidence import before, usable
 from nodes.fallback import or_fallback
 from nodes.findings import Evidence, Sentence
 from nodes.neighbours import Texts, read_around, widened
+from nodes.notes import older_note
 from nodes.parts import covers, for_part, parts_of
 from nodes.ports import Draft, Generator, SourceTexts
 from nodes.settle import Settled, settle
@@ -100,6 +102,8 @@ async def _written(
         evidence = usable(state, part)
         if parts and not evidence:
             continue
+        asked = part or state.standalone
+        evidence, old = before(asked, evidence, context.day(state.started_at))
         read = refined(evidence) if context.strips else Refined(evidence)
         if documents:
             wider = widened(read.evidence, documents, context.around, parent=context.parent)
@@ -107,7 +111,6 @@ async def _written(
             read = replace(read, evidence=wider, wider=grown)
         kept = [sentence for sentence in state.kept if not parts or part in sentence.parts]
         limit = math.ceil(context.sentences / max(1, len(parts)))
-        asked = part or state.standalone
         draft = await _drafted(generator, state, asked, read.evidence, limit, kept)
         settled = settle(
             asked,
@@ -117,12 +120,18 @@ async def _written(
             rejected=[one.sentence for one in state.rejected],
         )
         known = {one.text for one in kept}
-        told = [s for s in settled.sentences if s.text not in known]
+        told = [_of_then(asked, s, old) for s in settled.sentences if s.text not in known]
         written.sentences.extend(replace(s, parts=[part]) if parts else s for s in told)
         written.settled.append(settled)
         written.read.append(read)
         written.drafts.append(draft)
     return replace(written, sentences=_once(written.sentences, parts)) if parts else written
+
+
+def _of_then(asked: str, sentence: Sentence, old: Mapping[str, Candidate]) -> Sentence:
+    """Says that it was so, where nothing else says it."""
+    cited = next((old[c.document_id] for c in sentence.citations if c.document_id in old), None)
+    return replace(sentence, note=sentence.note or older_note(cited, asked)) if cited else sentence
 
 
 async def _drafted(

@@ -39,6 +39,15 @@ def unmarked(text: str) -> str:
     return text.replace(" | ", "; ")
 
 
+def row_name(text: str) -> str:
+    """What the first cell of a table row says, `Cargo bike` of `Bike: Cargo bike | Per day: 39 €`;
+    empty for what is no row."""
+    if " | " not in text or _COMMAND.search(text):
+        return ""
+    cell = next((cell for cell in text.split("|") if cell.strip()), "").strip()
+    return cell.partition(": ")[2].strip() or cell
+
+
 def _is_ordinal(text: str, mark: re.Match[str]) -> bool:
     if not mark.group().strip().rstrip(".").isdigit():
         return False

@@ -7,7 +7,7 @@ from ingest.documents import Candidate
 from nodes.nearest import label
 from nodes.words import guess_language
 
-Text = Literal["version", "date", "superseded", "draft", "side", "replaces", "missing"]
+Text = Literal["version", "date", "superseded", "draft", "older", "side", "replaces", "missing"]
 
 TEXTS: dict[str, dict[Text, str]] = {
     "en": {
@@ -15,6 +15,7 @@ TEXTS: dict[str, dict[Text, str]] = {
         "date": "of {}",
         "superseded": "no longer current, from {}",
         "draft": "draft, from {}",
+        "older": "before, from {}",
         "side": "the documents disagree, {count} of {total} say this",
         "replaces": "newer than {older}, which says “{said}”",
         "missing": "I found nothing on: {}",
@@ -24,6 +25,7 @@ TEXTS: dict[str, dict[Text, str]] = {
         "date": "vom {}",
         "superseded": "nicht mehr gültig, aus {}",
         "draft": "Entwurf, aus {}",
+        "older": "früher, aus {}",
         "side": "die Dokumente widersprechen sich, {count} von {total} sagen dies",
         "replaces": "neuer als {older}; dort steht „{said}“",
         "missing": "Dazu habe ich nichts gefunden: {}",
@@ -32,6 +34,7 @@ TEXTS: dict[str, dict[Text, str]] = {
         "version": "versión {}",
         "date": "del {}",
         "superseded": "ya no vigente, de {}",
+        "older": "antes, de {}",
         "draft": "borrador, de {}",
         "side": "los documentos se contradicen, {count} de {total} dicen esto",
         "replaces": "más reciente que {older}, que dice «{said}»",
@@ -61,6 +64,12 @@ def status_note(candidate: Candidate, question: str) -> str:
     if status == "superseded":
         return texts["superseded"].format(source)
     return texts["draft"].format(source) if status == "draft" else ""
+
+
+def older_note(candidate: Candidate, question: str) -> str:
+    """Of what is told since the question is of what was; its status, where that says so already."""
+    older = _texts(question)["older"].format(named(candidate, question))
+    return status_note(candidate, question) or older
 
 
 def side_note(count: int, total: int, source: str, question: str) -> str:

@@ -6,6 +6,7 @@ from typing import Literal
 from langgraph.runtime import Runtime
 
 from ingest.filters import Condition, Filters
+from nodes.asked_time import asks_for_old
 from nodes.bases import bases_of
 from nodes.context import DEFAULTS, Context
 from nodes.expand_query import expanded
@@ -47,13 +48,6 @@ NO_ARITHMETIC = re.compile(
 ABOUT_SERVICE = re.compile(
     r"^\W*(?:who are you|what are you|what can you do|how do you work|are you (?:a bot|an ai|human)"
     r"|wer bist du|was kannst du|wie funktionierst du|qui[eé]n eres|qu[eé] puedes hacer)\W*$",
-    re.IGNORECASE,
-)
-ASKS_FOR_OLD = re.compile(
-    r"\b(?:old|older|previous(?:ly)?|former(?:ly)?|prior|earlier|superseded|outdated|archived?"
-    r"|histor(?:y|ic|ical)|used to|before the|back then|originally|at the time|no longer"
-    r"|version \d|v\d|(?:19|20)\d\d|draft"
-    r"|alte[nrs]?|früher\w*|vorherige\w*|bisherige\w*|damals|antigu\w+|anterior\w*)\b",
     re.IGNORECASE,
 )
 SHOWN = 3
@@ -129,8 +123,7 @@ async def _named(state: State, context: Context, documents: Documents) -> Filter
 def derived_filters(question: str, given: Filters) -> Filters:
     """Leaves out what is not current, unless the question or the given filters speak of that."""
     asked = {condition.key for condition in given.conditions}
-    wants_old = bool(ASKS_FOR_OLD.search(question))
-    return Filters([] if wants_old or "status" in asked else [NOT_CURRENT])
+    return Filters([] if asks_for_old(question) or "status" in asked else [NOT_CURRENT])
 
 
 def intent_of(question: str) -> Intent:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from ingest.documents import Candidate
 from ingest.sentences import sentence_spans
 from nodes.answer_values import stated_values
+from nodes.asked_time import asks_for_before
 from nodes.citations import cite, renumbered
 from nodes.conflicts import Statement, agree, contradict, newer, same_title, sources
 from nodes.findings import Evidence, Sentence
@@ -33,7 +34,8 @@ QUOTED = 160
 
 @dataclass(frozen=True)
 class Settled:
-    """What is told, and why it is no full answer, or nothing. `older` were left out for a newer."""
+    """What is told, and why it is no full answer, or nothing. `older` sides were left out for newer
+    ones, or for the older ones that were asked for."""
 
     sentences: list[Sentence]
     reservation: str = ""
@@ -63,13 +65,17 @@ def settle(
     """The draft with the other side, where the evidence has one that was left out.
 
     With `by_date` a side that another replaces is not told; the newer one's note says what it says.
-    Else all sides are told, the more trusted sources' first, then the newer, then the one that more
-    independent ones give, and each note says how many do: no side alone as plain fact.
+    Of a question for what was before, the one that replaces another is not told. Else all sides
+    are, the more trusted sources' first, then the newer, then the one that more independent ones
+    give, and each note says how many do: no side alone as plain fact.
     """
     sides, beside = _sides(question, told, evidence, rejected)
     if len(sides) < 2:
         return Settled(list(told))
-    standing = [s for s in sides if not (by_date and any(_replaces(o, s) for o in sides))]
+    if asks_for_before(question):
+        standing = [s for s in sides if not any(_replaces(s, o) for o in sides)]
+    else:
+        standing = [s for s in sides if not (by_date and any(_replaces(o, s) for o in sides))]
     older = [side for side in sides if side not in standing]
     age = {id(s): sum(by_date and newer(s.best, o.best) for o in standing) for s in standing}
     standing.sort(key=lambda side: (-_trust(side), -age[id(side)], -_count(side)))

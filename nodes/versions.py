@@ -51,6 +51,20 @@ def replaced(candidates: Sequence[Candidate], today: date) -> set[str]:
     return found
 
 
+def replacing(candidates: Sequence[Candidate], today: date) -> set[str]:
+    """Ids of the documents that replace another candidate's and are replaced by none: without them
+    what was before is left."""
+    one_each = list({c.chunk.document_id: c for c in candidates}.values())
+    old = replaced(one_each, today)
+    return {
+        new.chunk.document_id
+        for new in one_each
+        for other in one_each
+        if other.chunk.document_id in old - {new.chunk.document_id}
+        and replaced([new, other], today) == {other.chunk.document_id}
+    } - old
+
+
 def _effective(candidate: Candidate) -> str:
     return candidate.chunk.metadata.get("effective", "")
 

@@ -14,11 +14,13 @@ from nodes.answer_words import AnswerType
 from nodes.citations import cite
 from nodes.conflicts import Statement, contradict
 from nodes.findings import Evidence, Rejected, Sentence, Stated
+from nodes.layout import row_name
+from nodes.money import is_counted, without_money
 from nodes.notes import status_note
 from nodes.parts import SEVERAL
 from nodes.ports import Draft
 from nodes.trust import trust
-from nodes.words import content_words, literals
+from nodes.words import content_words, guess_language, literals, stems
 
 CLOSE = 2.5
 """Log odds below the best sentence at which another one is still told: odds of about 1 to 12. On
@@ -27,6 +29,9 @@ the tuning questions that told more right answers than 1.2, and fewer wrong ones
 HELD_TO: frozenset[AnswerType] = NEEDS_ITS_KIND | {"person", "place"}
 """Kinds that a told sentence must hold. A person or a place is no condition of a grade, which may
 rest on the sentence beside the one that names it."""
+
+NAMED = 0.5
+"""Share of the words of a row's first cell by which a question names it."""
 
 SAME = 0.8
 """Share of common content words from which two sentences say the same."""
@@ -77,8 +82,10 @@ class ExtractiveGenerator:
         wrong, known = {one.sentence for one in rejected}, {one.text for one in kept}
         may_answer = _answers(question)
         open_ones = [one for one in told if one.text not in wrong and may_answer(one.text)]
-        chosen = choose(question, _of_the_named(question, open_ones), limit)
-        if chosen and asks_for_several(question):
+        open_ones = _of_the_named(question, open_ones)
+        rows = _of_the_named_row(question, open_ones)
+        chosen = choose(question, rows, limit)
+        if chosen and asks_for_several(question) and not _is_row_of(rows, open_ones, chosen[0]):
             chosen = _whole(question, chosen, wrong)
         fresh = [one for one in chosen if one.text not in known]
         return Draft([_cited(n, one, question) for n, one in enumerate(fresh, start=1)])
@@ -91,11 +98,13 @@ class ExtractiveGenerator:
 
 
 def _answers(question: str) -> Callable[[str], bool]:
-    """Whether a sentence holds the kind of answer that is asked for: a time is none to "who". What
-    asks two things has no one kind."""
+    """Whether a sentence holds the kind of answer that is asked for: a time is none to "who", nor
+    a price to "how many". What asks two things has no one kind."""
     kind = expected_type(question)
     if kind not in HELD_TO or SEVERAL.search(question):
         return lambda text: True
+    if is_counted(question):
+        return lambda text: holds_type(without_money(text), kind)
     return lambda text: holds_type(text, kind)
 
 
@@ -106,6 +115,25 @@ def _of_the_named(question: str, told: list[Told]) -> list[Told]:
     having = [one for one in told if any(name in one.text.casefold() for name in named)]
     best = max(told, key=lambda one: one.log_odds, default=None)
     return having if best in having else told
+
+
+def _of_the_named_row(question: str, told: list[Told]) -> list[Told]:
+    """Of the rows of tables those whose first cell names most of what the question names, where the
+    best row is one of them: `Cargo bike`, and not the city bikes beside it. A row is named by half
+    of its words: who asks for the rules of leave asks for more than `Leave days per year`."""
+    language = guess_language(question)
+    asked = set(stems(question, language))
+    rows = {n: set(stems(row_name(one.text), language)) for n, one in enumerate(told)}
+    named = {n: len(asked & name) for n, name in rows.items() if name}
+    best = max(named, key=lambda n: told[n].log_odds, default=None)
+    if best is None or named[best] < max(max(named.values()), NAMED * len(rows[best])):
+        return told
+    return [one for n, one in enumerate(told) if named.get(n, named[best]) == named[best]]
+
+
+def _is_row_of(rows: Sequence[Told], told: Sequence[Told], one: Told) -> bool:
+    """Whether it is a row that the question names among others: what stands around is theirs."""
+    return len(rows) < len(told) and bool(row_name(one.text))
 
 
 def choose(question: str, told: Sequence[Told], limit: int) -> list[Told]:

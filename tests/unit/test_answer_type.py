@@ -35,6 +35,7 @@ QUESTIONS: list[tuple[AnswerType, str]] = [
     ("amount", "Wie hoch ist die Selbstbeteiligung bei Diebstahl?"),
     ("amount", "Was ist die Selbstbeteiligung bei Diebstahl?"),
     ("amount", "Was ist der Preis?"),
+    ("amount", "Was ist die individuelle Gebühr?"),
     ("amount", "Was kosten die Tickets?"),
     ("amount", "Was muss ich bezahlen?"),
     ("amount", "Welcher Betrag wird erstattet?"),

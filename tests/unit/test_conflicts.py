@@ -29,6 +29,13 @@ def test_another_number_for_the_same_thing_is_a_contradiction() -> None:
     assert not denied(HOW_LONG, FIVE, "Refunds take a while.")
 
 
+def test_a_sum_of_money_does_not_deny_a_count_of_things() -> None:
+    ask, price = "What is the deposit for a city bike?", "The deposit for a city bike is 60 EUR."
+    assert not denied(ask, price, "A deposit is for each city bike, and 15 city bikes are there.")
+    assert denied(ask, price, "The deposit for a city bike is 50.")
+    assert denied(ask, price, "The deposit for a city bike is 50 EUR.")
+
+
 def test_another_subject_is_none() -> None:
     assert not denied("How long is the warranty on tags?", "The warranty on tags is 2 years.",
                       "Gateways are kept for 3 years.")  # fmt: skip
@@ -48,6 +55,14 @@ def test_a_price_for_a_month_does_not_deny_one_for_a_year() -> None:
     assert denied(question, month, "The plan costs 15 euros per month.")
     assert denied(question, month, "The plan costs 15 euros.")
     assert not denied(question, month, "The plan costs 120 euros each year.")
+
+
+def test_a_price_of_one_thing_does_not_deny_that_of_another() -> None:
+    ask = "What is paid for travel?"
+    assert not denied(ask, "Travel is paid at EUR 0.34 per kilometre.",
+                      "Travel is paid up to EUR 30 per trip.")  # fmt: skip
+    assert denied(ask, "Travel is paid at EUR 0.34 per kilometre.",
+                  "Travel is paid at EUR 0.40 per kilometre.")  # fmt: skip
 
 
 def test_what_the_question_names_must_stand_in_both() -> None:

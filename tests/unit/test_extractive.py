@@ -9,6 +9,7 @@ from graph.adapters.grounding import QuoteChecker
 from graph.adapters.token_vectors import TokenVectors
 from ingest.documents import Candidate
 from nodes.findings import Evidence, Rejected, Sentence
+from nodes.layout import row_name
 from nodes.ports import Draft, Sources
 from tests.fakes import HashingEmbedder, a_chunk, a_grade
 
@@ -170,3 +171,46 @@ async def test_who_where_and_when_are_answered_by_their_kind(
     sentences = [sentence.text for sentence in draft.sentences]
     assert (sentences != []) is bool(told), sentences
     assert all(told in sentence for sentence in sentences)
+
+
+TABLE = "\n".join(
+    f"Bike: {name} | Per day: {price} EUR | Seats: {seats}"
+    for name, price, seats in (("City bike", 16, 1), ("Cargo bike", 39, 3), ("Trailer", 9, 2))
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("What is the price per day of a cargo bike?", ["Cargo bike"]),
+        ("What is the price per day of cargo bikes and city bikes?", ["Cargo bike", "City bike"]),
+        ("What is the price per day of a bike?", ["Cargo bike", "City bike"]),
+        ("What is the price per day?", ["Cargo bike", "City bike", "Trailer"]),
+        ("How do I book a cargo bike per day?", ["Cargo bike"]),
+    ],
+)
+async def test_of_a_table_the_rows_are_told_that_the_question_names(
+    generator: ExtractiveGenerator, question: str, named: list[str]
+) -> None:
+    draft = await drafted(generator, passage(text=TABLE), question=question, limit=5)
+    assert sorted(row_name(s.text) for s in draft.sentences) == named
+
+
+async def test_a_word_in_common_with_one_row_names_it_not(generator: ExtractiveGenerator) -> None:
+    """Half of its first cell's words do."""
+    rows = ("Leave days per year, full time", "Carry-over into spring", "Notice")
+    table = "\n".join(f"Rule: {name} | Leipzig leave: {n} days" for n, name in enumerate(rows, 2))
+    draft = await drafted(
+        generator, passage(text=table), question="What are the rules for leave in Leipzig?"
+    )
+    assert len(draft.sentences) == len(rows)
+
+
+async def test_a_price_is_no_answer_to_how_many(generator: ExtractiveGenerator) -> None:
+    text = "How many cargo bikes: cargo bikes cost 39 EUR. We have four cargo bikes in the shop."
+    for question, told in (
+        ("How many cargo bikes are there?", ["We have four cargo bikes in the shop."]),
+        ("How many euros do cargo bikes cost?", [text[:46]]),
+    ):
+        draft = await drafted(generator, passage(text=text), question=question, limit=1)
+        assert [s.text for s in draft.sentences] == told

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.layout import unmarked
+from nodes.layout import row_name, unmarked
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,17 @@ def test_words_stay_in_order_and_nothing_becomes_empty(text: str) -> None:
     assert bool(told.strip()) == bool(text.strip())
     letters = "".join(c for c in text if c in "ab")
     assert letters.endswith("".join(c for c in told if c in "ab"))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Bike: Cargo bike | Per day: 39 €", "Cargo bike"),
+        ("Cargo bike | 39 €", "Cargo bike"),
+        ("| Cargo bike | 39 € |", "Cargo bike"),
+        ("A cargo bike is 39 € a day.", ""),
+        ("cat access.log | grep bike", ""),
+    ],
+)
+def test_a_row_is_named_by_its_first_cell(text: str, name: str) -> None:
+    assert row_name(text) == name

@@ -9,8 +9,9 @@ from ingest.filters import Condition, Filters
 from nodes.answer_directly import answer_directly
 from nodes.answer_type import expected_type, holds_type
 from nodes.answer_words import AnswerType
+from nodes.asked_time import asks_for_old
 from nodes.follow_up import FOLLOW_UP
-from nodes.plan_queries import ASKS_FOR_OLD, NOT_CURRENT, intent_of, plan_queries
+from nodes.plan_queries import NOT_CURRENT, intent_of, plan_queries
 from nodes.state import Query, State
 from nodes.web_search import without_private
 from nodes.words import guess_language, literals
@@ -98,6 +99,10 @@ async def test_the_question_is_the_first_query() -> None:
         ("What did version 2 say?", [], []),
         ("What was it in 2019?", [], []),
         ("Was galt früher?", [], []),
+        ("How much did a city bike cost before?", [], []),
+        ("Was kostete ein Rad letztes Jahr?", [], []),
+        ("Which form must be sent before?", [], [NOT_CURRENT]),
+        ("Wie lange vorher muss ich buchen?", [], [NOT_CURRENT]),
         ("¿Cuál era la política anterior?", [], []),
         ("How long do refunds take?", [Condition("status", ["draft"])], []),
         ("How long do refunds take?", [Condition("language", ["en"])], [NOT_CURRENT]),
@@ -169,7 +174,7 @@ def test_no_question_keeps_the_service_busy(text: str) -> None:
     guess_language(text)
     expected_type(text)
     without_private(text)
-    ASKS_FOR_OLD.search(text)
+    asks_for_old(text)
     FOLLOW_UP.search(text)
     for kind in get_args(AnswerType):
         holds_type(text, kind)

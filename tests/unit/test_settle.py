@@ -91,6 +91,16 @@ def test_who_asks_for_the_old_gets_both() -> None:
     assert len(settled(FIVE, old, by_date=False).sentences) == 2
 
 
+def test_who_asks_for_what_was_gets_that_alone() -> None:
+    old = found("old", "Refunds took 14 days.", effective="2023-09-01", status="superseded")
+    new = found("new", "Refunds take 5 days.", effective="2026-03-01")
+    for first, second in ((old, new), (new, old)):
+        evidence, question = (first, second), "How long did refunds take before?"
+        result = settle(question, [told(first)], evidence, by_date=False)
+        assert [s.text for s in result.sentences] == ["Refunds took 14 days."]
+        assert (result.reservation, result.older) == ("", 1)
+
+
 def test_more_independent_sources_come_first_and_copies_count_once() -> None:
     copies = [
         found(f"c{n}", f"Refunds take 14 days from the day that goods arrived. Copy {n}.")
