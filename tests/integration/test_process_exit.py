@@ -16,7 +16,7 @@ async def main():
     embedder = open_embedder(IndexSettings().embedder)
     await embedder.load()
     await embedder.encode(["warm"])
-    texts = ["A long text about refunds and what they are for. " * 20] * 24
+    texts = ["A long text about refunds and what they are for. " * 20] * 8
     calls = [asyncio.create_task(embedder.encode(texts)) for _ in range(3)]
     await asyncio.sleep(0.05)
     for call in calls:
