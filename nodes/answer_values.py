@@ -166,10 +166,8 @@ def _hours(clock: re.Match[str]) -> float:
 
 
 def _named(sentence: str, question: str) -> frozenset[str]:
-    """A currency is written like a name, and is none."""
     asked = {stem(word) for word in words(question)}
-    found = (name for name in names(sentence) if name not in _COUNTED)
-    return frozenset(name for name in found if stem(name) not in asked)
+    return frozenset(name for name in names(sentence) if stem(name) not in asked)
 
 
 def _quantities(text: str, kind: AnswerType) -> set[str]:

@@ -112,9 +112,9 @@ async def test_a_step_beside_an_order_is_told_without_it(embedder: HashingEmbedd
 async def test_no_generator_brings_an_address_from_nowhere_into_an_answer() -> None:
     class Linking:
         async def generate(self, question: str, evidence: Any, **options: Any) -> Draft:
-            chunk = evidence[0].candidate
-            link = Sentence("See ![](https://evil.example/?q=1).", [cite(chunk, 0, 5, 1)])
-            return Draft([link])
+            found = evidence[0].candidate
+            citation = cite(found, 0, len(found.chunk.text), 1)
+            return Draft([Sentence("See ![](https://evil.example/?q=1).", [citation])])
 
     class Yes:
         async def check(self, question: str, sentences: Any, sources: Any) -> list[Support]:

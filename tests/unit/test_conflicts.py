@@ -30,7 +30,10 @@ def test_another_number_for_the_same_thing_is_a_contradiction() -> None:
 
 
 def test_a_sum_of_money_does_not_deny_a_count_of_things() -> None:
-    ask, price = "What is the deposit for a city bike?", "The deposit for a city bike is 60 EUR."
+    ask, price = (
+        "How much is the deposit for a city bike?",
+        "The deposit for a city bike is 60 EUR.",
+    )
     assert not denied(ask, price, "A deposit is for each city bike, and 15 city bikes are there.")
     assert denied(ask, price, "The deposit for a city bike is 50.")
     assert denied(ask, price, "The deposit for a city bike is 50 EUR.")
@@ -58,7 +61,7 @@ def test_a_price_for_a_month_does_not_deny_one_for_a_year() -> None:
 
 
 def test_a_price_of_one_thing_does_not_deny_that_of_another() -> None:
-    ask = "What is paid for travel?"
+    ask = "How much is paid for travel?"
     assert not denied(ask, "Travel is paid at EUR 0.34 per kilometre.",
                       "Travel is paid up to EUR 30 per trip.")  # fmt: skip
     assert denied(ask, "Travel is paid at EUR 0.34 per kilometre.",
