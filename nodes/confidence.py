@@ -14,11 +14,14 @@ _PARTS = re.compile(r"[.,\u2009\u202f]")
 SURE = 6.0
 """Log odds at which a grade is cut: .9975."""
 
+ALONE = -3.6
+"""Of `rest` where no other passage was graded: about the mean of the tuning runs."""
+
 NAMES = ("best", "rest", "covered", "missing")
 
 
 def confidence_signs(state: State) -> dict[str, float]:
-    """A value for each of NAMES, of a run that has a draft.
+    """A value for each of NAMES, of a run that has a draft. Web pages are held against web pages.
 
     best: log odds of the best grade. rest: mean log odds of all other passages that were graded,
     but the one that the draft begins with; where many are near, the answer is less often in one.
@@ -27,10 +30,16 @@ def confidence_signs(state: State) -> dict[str, float]:
     question.
     """
     first = next((c.chunk_id for sentence in state.draft for c in sentence.citations), "")
-    others = [log_odds(grade) for name, grade in state.graded.items() if name != first]
+    pages = {c.chunk.chunk_id for c in state.candidates if c.url is not None}
+    graded = {
+        name: log_odds(grade)
+        for name, grade in state.graded.items()
+        if first not in pages or name in pages
+    }
+    others = [odds for name, odds in graded.items() if name != first]
     return {
-        "best": max(map(log_odds, state.graded.values()), default=-SURE),
-        "rest": sum(others) / len(others) if others else -SURE,
+        "best": max(graded.values(), default=-SURE),
+        "rest": sum(others) / len(others) if others else ALONE,
         "covered": _covered(state),
         "missing": float(_missing(state)),
     }

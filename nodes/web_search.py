@@ -8,7 +8,8 @@ from langgraph.runtime import Runtime
 from ingest.documents import Candidate, Chunk, chunk_id
 from ingest.errors import DependencyError
 from ingest.loaders.normalise import counted_hidden, one_line, printable
-from nodes.context import Context
+from nodes.confidence import too_unsure
+from nodes.context import DEFAULTS, Context
 from nodes.fallback import or_fallback
 from nodes.masking import PRIVATE
 from nodes.ports import WebResult, WebSearch
@@ -34,7 +35,8 @@ NOT_SENT = ("not_configured", "nothing_to_send")
 
 
 async def web_search(state: State, runtime: Runtime[Context], *, web: WebSearch) -> Update:
-    """Web passages as the new candidates; none, and a recorded fallback, where it fails."""
+    """Web passages as the new candidates; none, and a recorded fallback, where it fails. Where
+    the draft was too unsure to be told, what it was made of is set aside for them."""
     sent = without_private(state.standalone)
     candidates, faults = await or_fallback(
         _search(web, sent), [], node="web_search", fallback="went on without the web"
@@ -46,12 +48,15 @@ async def web_search(state: State, runtime: Runtime[Context], *, web: WebSearch)
         "results": [{"title": c.chunk.title, "url": c.url} for c in candidates],
         **({"error": faults[0].detail} if faults else {}),
     }
+    context = runtime.context or DEFAULTS
+    unsure = bool(candidates) and too_unsure(state, context)
     seen = list(dict.fromkeys([*state.candidates_seen, *(c.chunk.chunk_id for c in candidates)]))
     return {
         "web_searched": True,
         "web_sent": sent,
         "candidates": candidates,
         "candidates_seen": seen,
+        "evidence": [] if unsure else state.evidence,
         "degraded": [*state.degraded, *faults],
         "summary": summary,
     }

@@ -1,16 +1,18 @@
 """What leaves this machine, and what comes back as candidates."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from ingest.errors import DependencyError
+from nodes.findings import Evidence, Sentence
 from nodes.ports import WebResult
 from nodes.state import State
 from nodes.web_search import MAX_PASSAGE, MAX_SENT, WEB_REVISION, web_search, without_private
-from tests.fakes import FakeWeb
+from tests.fakes import FakeWeb, a_candidate, a_citation, a_grade
 
-RUNTIME: Any = None
+RUNTIME: Any = SimpleNamespace(context=None)
 
 
 @pytest.mark.parametrize(
@@ -132,3 +134,25 @@ async def test_the_same_page_has_the_same_id_and_counts_once() -> None:
     once = await web_search(state, RUNTIME, web=FakeWeb([page]))
     twice = await web_search(state, RUNTIME, web=FakeWeb([page, page]))
     assert once["candidates"] == twice["candidates"]
+
+
+@pytest.mark.parametrize(
+    ("confidence", "results", "kept"),
+    [
+        (0.2, [WebResult("https://example.org/a", "A", "It is grey.")], []),
+        (0.9, [WebResult("https://example.org/a", "A", "It is grey.")], ["told", "other"]),
+        (0.2, [], ["told", "other"]),
+    ],
+)
+async def test_evidence_of_a_draft_too_unsure_is_set_aside_for_pages(
+    confidence: float, results: list[WebResult], kept: list[str]
+) -> None:
+    told, other = a_candidate("told", "It is 168 mm wide."), a_candidate("other", "It has a door.")
+    state = State(
+        standalone="What colour is it?",
+        evidence=[Evidence(told, a_grade("correct"), 1), Evidence(other, a_grade("ambiguous"), 1)],
+        draft=[Sentence("It is 168 mm wide.", [a_citation(told.chunk)])],
+        confidence=confidence,
+    )
+    update = await web_search(state, RUNTIME, web=FakeWeb(results))
+    assert [e.candidate.chunk.chunk_id for e in update["evidence"]] == kept
