@@ -121,8 +121,18 @@ def _with_key(settings: Settings) -> bool:
         return True
 
 
+class _Stderr(logging.Handler):
+    """Writes to stderr as it is then: who runs the server in a process may put another there."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            print(self.format(record), file=sys.stderr, flush=True)
+        except Exception:  # as logging's own handlers: a line that cannot be written ends no request
+            self.handleError(record)
+
+
 def _log_to_stderr(*, mask: bool) -> None:
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _Stderr()
     handler.addFilter(WithRequestId())
     line = MaskedLine if mask else logging.Formatter
     handler.setFormatter(line("%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"))

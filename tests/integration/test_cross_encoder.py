@@ -240,5 +240,6 @@ def test_ask_without_its_model_ends_with_one_line_and_2(
     monkeypatch.setenv("CRAG_RERANK__KIND", "cross_encoder")
     monkeypatch.setenv("CRAG_RERANK__MODEL", "BAAI/bge-reranker-base")
     assert crag.run(["ask", "Why?", "--kb", "kb"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    opening, line = capsys.readouterr().err.splitlines()
+    assert opening.startswith("opening the data folder")
     assert "not in this machine's model cache" in line
