@@ -8,6 +8,7 @@ import secrets
 import signal
 import socket
 import sys
+from contextlib import suppress
 
 import uvicorn
 from fastapi import FastAPI
@@ -125,10 +126,8 @@ class _Stderr(logging.Handler):
     """Writes to stderr as it is then: who runs the server in a process may put another there."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        try:
+        with suppress(OSError, ValueError):  # a line that cannot be written ends no request
             print(self.format(record), file=sys.stderr, flush=True)
-        except Exception:  # as logging's own handlers: a line that cannot be written ends no request
-            self.handleError(record)
 
 
 def _log_to_stderr(*, mask: bool) -> None:
