@@ -119,7 +119,10 @@ _HOLDS_COMPILED = {
     for kind, pattern in HOLDS.items()
 }
 
-_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
+_NAME = re.compile(
+    r"(?<=[a-z,] )(?!(?:January|February|March|April|May|June|July|August|September|October"
+    r"|November|December|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)s?\b)[A-Z][a-z]+"
+)
 """A name within a sentence; in German any noun would be one."""
 
 _OPENS_WITH_NAME = re.compile(

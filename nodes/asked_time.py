@@ -4,8 +4,9 @@ import re
 
 ASKS_FOR_OLD = re.compile(
     r"\b(?:old|older|previous(?:ly)?|former(?:ly)?|prior|earlier|superseded|outdated|archived?"
-    r"|histor(?:y|ic|ical)|used to|before the|back then|originally|at the time|no longer"
-    r"|version \d|v\d|(?:19|20)\d\d|draft"
+    r"|histor(?:y|ic|ical)|(?<!is )(?<!are )(?<!be )(?<!was )used to|before the|back then"
+    r"|originally|at the time|no longer"
+    r"|version \d+|v\d+|(?:19|20)\d\d|draft"
     r"|alte[nrs]?|früher\w*|vorherige\w*|bisherige\w*|damals|antigu\w+|anterior\w*)\b",
     re.IGNORECASE,
 )
@@ -15,14 +16,18 @@ _WAS = re.compile(
     re.IGNORECASE,
 )
 _THEN = re.compile(
-    r"\bbefore\W*$|\b(?:last year|the year before|old|older|earlier|prior|original(?:ly)?|back then"
+    r"\bbefore\W*(?:\([^()]*\)\W*)?$"
+    r"|\b(?:last year|the year before|old|older|earlier|prior|original(?:ly)?|back then"
     r"|at the time|use to|früher|vorher|zuvor|davor|bisher|bislang|damals|letzte[ns] jahr|vorjahr"
     r"|alte[nrs]?|antes|antiguamente|año pasado)\b",
     re.IGNORECASE,
 )
 _BEFORE = re.compile(
-    r"\b(?:previous(?:ly)?|former(?:ly)?|vorherige\w*|bisherige\w*|frühere[nrs]?|anterior(?:es)?"
-    r"|used to (?:be|cost|have|get|take|pay|charge|last|offer|allow|apply|earn))\b",
+    r"^\W*(?:(?:and|und|y) )?(?:before|früher|vorher|davor|antes)\W*(?:\([^()]*\)\W*)?$"
+    r"|\b(?:(?:previous|former)(?:ly)?(?! (?:employ|colleague|customer|member))"
+    r"|vorherige\w*|bisherige\w*|frühere[nrs]?|anterior(?:es)?"
+    r"|(?<!is )(?<!are )(?<!be )(?<!was )used to"
+    r" (?:be|cost|have|get|take|pay|charge|last|offer|allow|apply|earn))\b",
     re.IGNORECASE,
 )
 

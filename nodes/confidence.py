@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 
 from nodes.context import Context
 from nodes.findings import Grade
@@ -9,6 +10,11 @@ from nodes.state import State
 from nodes.words import content_words, guess_language, literals, stem
 
 _NUMBER = re.compile(r"\d+(?:[.,\u2009\u202f]\d+)*")
+_NAMED = re.compile(
+    rf"(?<!€ )(?<!€)(?<!\$)(?<!EUR )(?<!USD )(?<![\w.,]){_NUMBER.pattern}"
+    r"(?![\w.,]*\w)(?!\s*(?:[%°€$]|[^\W\d_]))"
+)
+"""A number that tells one thing from another, as in "version 2": no amount, and nothing counted."""
 _PARTS = re.compile(r"[.,\u2009\u202f]")
 
 SURE = 6.0
@@ -17,19 +23,24 @@ SURE = 6.0
 ALONE = -3.6
 """Of `rest` where no other passage was graded: about the mean of the tuning runs."""
 
+UNTOLD = 0.6
+"""Of `covered` across languages, which share no words: about the mean of the tuning runs."""
+
 NAMES = ("best", "rest", "covered", "missing")
 
 
 def confidence_signs(state: State) -> dict[str, float]:
     """A value for each of NAMES, of a run that has a draft. Web pages are held against web pages.
 
-    best: log odds of the best grade. rest: mean log odds of all other passages that were graded,
-    but the one that the draft begins with; where many are near, the answer is less often in one.
-    covered: share of the question's words in the draft. missing: 1 where the question names a code
-    or a number that no passage of the draft has: rows of other codes are near, and answer another
-    question.
+    best: log odds of the best grade of a passage that the draft cites. rest: mean log odds of all
+    that were graded but the passage that the draft begins with; where many are near, the answer is
+    less often in one.
+    covered: share of the question's words in the draft, where both are in one language. missing: 1
+    where the question names a code or a number that no passage of the draft has: rows of other
+    codes are near, and answer another question.
     """
-    first = next((c.chunk_id for sentence in state.draft for c in sentence.citations), "")
+    told = [c.chunk_id for sentence in state.draft for c in sentence.citations]
+    first, cited = next(iter(told), ""), set(told)
     pages = {c.chunk.chunk_id for c in state.candidates if c.url is not None}
     graded = {
         name: log_odds(grade)
@@ -38,7 +49,7 @@ def confidence_signs(state: State) -> dict[str, float]:
     }
     others = [odds for name, odds in graded.items() if name != first]
     return {
-        "best": max(graded.values(), default=-SURE),
+        "best": max((graded[name] for name in graded.keys() & cited), default=-SURE),
         "rest": sum(others) / len(others) if others else ALONE,
         "covered": _covered(state),
         "missing": float(_missing(state)),
@@ -68,6 +79,8 @@ def log_odds(grade: Grade) -> float:
 
 def _covered(state: State) -> float:
     language = guess_language(state.standalone)
+    if guess_language(" ".join(sentence.text for sentence in state.draft)) != language:
+        return UNTOLD
     asked = {stem(word, language) for word in content_words(state.standalone)}
     told = {
         stem(word, language) for sentence in state.draft for word in content_words(sentence.text)
@@ -81,12 +94,13 @@ def _missing(state: State) -> bool:
     if not chunks:
         return False
     text = " ".join(f"{x.title} {x.heading} {x.text}" for x in chunks).casefold()
-    codes = {code.casefold() for code in literals(state.standalone)}
-    return any(code not in text for code in codes) or not _numbers(state.standalone) <= _numbers(
-        text
+    codes = {c.casefold() for c in literals(state.standalone) if not c.isalpha()}
+    numbers = _NAMED.findall(state.standalone)
+    return any(code not in text for code in codes) or not _plain(numbers) <= _plain(
+        _NUMBER.findall(text)
     )
 
 
-def _numbers(text: str) -> set[str]:
+def _plain(numbers: Sequence[str]) -> set[str]:
     """Without what parts their digits."""
-    return {_PARTS.sub("", number) for number in _NUMBER.findall(text)}
+    return {_PARTS.sub("", number) for number in numbers}

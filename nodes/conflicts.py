@@ -114,7 +114,14 @@ def _same_subject(question: str, one: Statement, other: Statement, *, numbers: b
     named = {name.lower() for name in [*literals(question), *NUMBER.findall(question)]}
     named |= names(question)
     named = {name for name in named if numbers or any(map(str.isalpha, name))}
-    held = [{name for name in named if name in _placed(x).lower()} for x in (one, other)]
+    held = [
+        {
+            name
+            for name in named
+            if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", _placed(x), re.IGNORECASE)
+        }
+        for x in (one, other)
+    ]
     return held[0] == held[1]
 
 

@@ -9,7 +9,7 @@ from nodes.literal_tokens import is_lookup, lost_words
 from nodes.plan_queries import intent_of
 from nodes.ports import QueryWriter
 from nodes.state import Degraded, State, Turn, Update
-from nodes.words import literals
+from nodes.words import literals, without_capitals
 
 
 async def contextualize_question(
@@ -21,7 +21,7 @@ async def contextualize_question(
     code alone is not worded anew.
     """
     history = [*state.turns, *state.history]
-    question = state.question.strip()
+    question = without_capitals(state.question.strip())
     standalone = question if _answered_directly(question) else stand_alone(question, history)
     faults: list[Degraded] = []
     if writer is not None and history and not _as_it_is(question):
@@ -31,7 +31,8 @@ async def contextualize_question(
             node="contextualize_question",
             fallback="the question with words of the conversation",
         )
-    summary = {"standalone": standalone} if standalone != question else {"history": len(history)}
+    worded = standalone != state.question.strip()
+    summary = {"standalone": standalone} if worded else {"history": len(history)}
     return {
         "standalone": standalone,
         "degraded": [*state.degraded, *faults],

@@ -5,6 +5,7 @@ from datetime import date
 
 from ingest.documents import Candidate
 from nodes.asked_time import asks_for_before
+from nodes.conflicts import same_title
 from nodes.findings import Evidence
 from nodes.parts import for_part, parts_of
 from nodes.state import State
@@ -28,13 +29,25 @@ def usable(state: State, part: str = "") -> list[Evidence]:
     """The correct evidence, and only where there is none the ambiguous; of one part, or of all.
 
     What the derived filters leave out, such as a superseded document, comes back in the widened
-    loop: it counts only where it is correct and nothing else is. Weak and old is no answer.
-    The more trusted come first, the web last.
+    loop: it counts only where it is correct and nothing else is. Weak and old is no answer, and
+    where a current document of the same title speaks of it under the same heading, that one is read
+    in its place: what was allowed may be forbidden now. The more trusted come first, the web last.
     """
     evidence = for_part(state.evidence, part)
     correct = [e for e in evidence if e.grade.verdict == "correct"]
     current = [e for e in correct or evidence if state.derived_filters.admit(e.candidate.chunk)]
+    if not current:
+        current = [
+            e
+            for e in evidence
+            if state.derived_filters.admit(e.candidate.chunk)
+            and any(_same_section(e.candidate, old.candidate) for old in correct)
+        ]
     return sorted(current or correct, key=lambda e: -trust(e.candidate))
+
+
+def _same_section(one: Candidate, other: Candidate) -> bool:
+    return one.chunk.heading == other.chunk.heading and same_title(one, other)
 
 
 def before(

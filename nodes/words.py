@@ -59,6 +59,9 @@ LITERAL = re.compile(
     re.VERBOSE,
 )
 
+SHOUTED = 4
+"""Words in capitals from which they are a sentence; "VPN IT SLA" may be three acronyms."""
+
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?", re.UNICODE)
 _GERMAN_LETTERS = re.compile(r"[äöüß]")
 _SPANISH_LETTERS = re.compile(r"[ñ¿¡áéíó]")
@@ -90,6 +93,14 @@ def stem(word: str, language: str = "en") -> str:
 def literals(text: str) -> list[str]:
     """Tokens that must survive every rewrite: codes, keys, versions, acronyms, flags."""
     return list(dict.fromkeys(match.group() for match in LITERAL.finditer(text)))
+
+
+def without_capitals(text: str) -> str:
+    """A text of several words that are all in capitals, in lower case but for what has a digit:
+    shouted words are no acronyms, and an embedder that knows case finds nothing for them."""
+    if not text.isupper() or len(words(text)) < SHOUTED:
+        return text
+    return " ".join(w if any(map(str.isdigit, w)) else w.lower() for w in text.split(" "))
 
 
 def guess_language(text: str) -> str:

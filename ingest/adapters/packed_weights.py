@@ -109,7 +109,7 @@ def _read(reader: _Reader) -> Packed:
     _, characters = reader.take("iI")
     reader.bytes(characters)
     tensors = dict(_tensors(reader, hidden, feed_forward))
-    words = tensors.pop(WORDS)
+    words = tensors.pop(WORDS).copy()  # a view would keep the whole file
     return Packed(shape, pieces, begin, end, pad, unknown, tensors, words)
 
 

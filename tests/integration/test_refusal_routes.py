@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from nodes.ports import WebResult
+from nodes.ports import GradedPassages, WebResult
 from nodes.state import Turn
-from tests.fakes import FakeGrader, FakeIndex, FakeWeb, a_candidate
+from tests.fakes import FakeGrader, FakeIndex, FakeWeb, a_candidate, a_grade
 from tests.runs import ports, route, run
 
 UNSURE = {"min_confidence": 0.5}
@@ -41,11 +41,12 @@ async def test_too_unsure_a_draft_is_looked_up_on_the_web_where_the_base_allows_
     services = ports(
         confidence=Sure(0.4, 0.9),
         web=FakeWeb([page]),
-        grader=FakeGrader({"a": "correct", "https://example.org/refunds": "correct"}),
+        grader=FakeGrader(lambda found: GradedPassages([a_grade("correct") for _ in found])),
     )
     state = await run(services, web=True, **UNSURE)
     assert route(state) == f"{BEGINNING} generate web rerank grade generate check"
     assert (state.outcome, state.confidence) == ("answered", 0.9)
+    assert {c.kind for sentence in state.draft for c in sentence.citations} == {"web"}
 
 
 TIED = {

@@ -138,3 +138,8 @@ def test_finds_the_kind_in_a_sentence_that_holds_it(kind: AnswerType, sentence: 
 @pytest.mark.parametrize(("kind", "sentence"), LACKING)
 def test_does_not_find_the_kind_in_a_sentence_without_it(kind: AnswerType, sentence: str) -> None:
     assert not holds_type(sentence, kind)
+
+
+def test_a_month_or_a_day_is_no_person() -> None:
+    assert not holds_type("The tank is emptied in April and on Mondays.", "person")
+    assert holds_type("The tank is emptied by April Smith.", "person")

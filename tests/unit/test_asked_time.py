@@ -5,14 +5,19 @@ from datetime import date
 import pytest
 
 from ingest.documents import Candidate
+from ingest.filters import Filters
 from nodes.asked_time import asks_for_before, asks_for_old
-from nodes.evidence import before
+from nodes.evidence import before, usable
 from nodes.findings import Evidence
+from nodes.plan_queries import NOT_CURRENT
 from nodes.state import State
 from tests.fakes import FakeGrader, FakeIndex, a_candidate, a_chunk, a_grade
 from tests.runs import ports, run
 
 BEFORE = [
+    "And what was it before? (quiet hours)",
+    "And before? (dogs allowed)",
+    "Und früher?",
     "How much did a city bike cost before?",
     "How much did a city bike use to cost?",
     "What used to be the deposit?",
@@ -27,6 +32,12 @@ BEFORE = [
     "¿Cuánto costaba antes?",
 ]
 NOW = [
+    "Which form is used to apply for parental leave?",
+    "Which card is used to pay for travel?",
+    "Do former employees get a discount?",
+    "Does a previous employer count?",
+    "And before I travel?",
+    "Before? No, after!",
     "How much does a city bike cost?",
     "Which form must be sent before?",
     "What must I do before I travel?",
@@ -43,6 +54,11 @@ NOW = [
 @pytest.mark.parametrize("question", BEFORE)
 def test_of_what_was(question: str) -> None:
     assert asks_for_before(question) and asks_for_old(question)
+
+
+@pytest.mark.parametrize("question", ["What does v12 say?", "What changed in version 12?"])
+def test_a_version_is_named_by_all_its_digits(question: str) -> None:
+    assert asks_for_old(question)
 
 
 @pytest.mark.parametrize("question", NOW)
@@ -89,3 +105,18 @@ async def test_a_run_tells_what_was_and_says_so() -> None:
     now = await told(NOW[0])
     assert NEW.candidate.chunk.text in [s.text for s in now.draft]
     assert not any(s.note for s in now.draft)
+
+
+def section(name: str, status: str, heading: str, verdict: str) -> Evidence:
+    chunk = a_chunk(name, title="Site Rules", heading=heading, metadata={"status": status})
+    return Evidence(Candidate(chunk, {"fused": 0.5}), a_grade(verdict), 0)
+
+
+@pytest.mark.parametrize(
+    ("heading", "read"), [("Fires", ["new"]), ("Dogs", ["old"])], ids=["same", "another"]
+)
+def test_what_was_allowed_gives_way_to_the_current_section(heading: str, read: list[str]) -> None:
+    old = section("old", "superseded", "Fires", "correct")
+    new = section("new", "current", heading, "ambiguous")
+    state = State(evidence=[old, new], derived_filters=Filters([NOT_CURRENT]))
+    assert [e.candidate.chunk.chunk_id for e in usable(state)] == read

@@ -168,3 +168,8 @@ def test_a_question_of_yes_or_no_divides_what_states_values_on_two_sides_of_its_
         Statement(text, passage(name, text)) for name, text in zip("ab", (one, other), strict=True)
     ]
     assert not (denies and agree(question, *sides))
+
+
+def test_a_name_is_not_the_longer_one_that_begins_with_it() -> None:
+    one, other = "The plan S1 costs 20 euros.", "The plan S10 costs 30 euros."
+    assert not denied("How much does the S1 plan cost?", one, other)

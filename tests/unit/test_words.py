@@ -2,7 +2,15 @@
 
 import pytest
 
-from nodes.words import content_words, guess_language, literals, stem, stems, words
+from nodes.words import (
+    content_words,
+    guess_language,
+    literals,
+    stem,
+    stems,
+    without_capitals,
+    words,
+)
 
 
 def test_words_are_lower_case_and_in_order() -> None:
@@ -84,3 +92,16 @@ def test_literal_tokens_are_found_as_they_are_written(text: str, expected: list[
 )
 def test_guesses_the_language(text: str, language: str) -> None:
     assert guess_language(text) == language
+
+
+@pytest.mark.parametrize(
+    ("shouted", "plain"),
+    [
+        ("WHEN IS THE REFUND PAID?", "when is the refund paid?"),
+        ("WHAT DOES E-4102 MEAN HERE?", "what does E-4102 mean here?"),
+        ("VPN IT SLA", "VPN IT SLA"),
+        ("What does the SLA say?", "What does the SLA say?"),
+    ],
+)
+def test_shouted_words_are_read_as_words(shouted: str, plain: str) -> None:
+    assert without_capitals(shouted) == plain
