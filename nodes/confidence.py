@@ -32,15 +32,13 @@ NAMES = ("best", "rest", "covered", "missing")
 def confidence_signs(state: State) -> dict[str, float]:
     """A value for each of NAMES, of a run that has a draft. Web pages are held against web pages.
 
-    best: log odds of the best grade of a passage that the draft cites. rest: mean log odds of all
-    that were graded but the passage that the draft begins with; where many are near, the answer is
-    less often in one.
+    best: log odds of the best grade. rest: mean log odds of all other passages that were graded,
+    but the one that the draft begins with; where many are near, the answer is less often in one.
     covered: share of the question's words in the draft, where both are in one language. missing: 1
     where the question names a code or a number that no passage of the draft has: rows of other
     codes are near, and answer another question.
     """
-    told = [c.chunk_id for sentence in state.draft for c in sentence.citations]
-    first, cited = next(iter(told), ""), set(told)
+    first = next((c.chunk_id for sentence in state.draft for c in sentence.citations), "")
     pages = {c.chunk.chunk_id for c in state.candidates if c.url is not None}
     graded = {
         name: log_odds(grade)
@@ -49,7 +47,7 @@ def confidence_signs(state: State) -> dict[str, float]:
     }
     others = [odds for name, odds in graded.items() if name != first]
     return {
-        "best": max((graded[name] for name in graded.keys() & cited), default=-SURE),
+        "best": max(graded.values(), default=-SURE),
         "rest": sum(others) / len(others) if others else ALONE,
         "covered": _covered(state),
         "missing": float(_missing(state)),
@@ -79,13 +77,11 @@ def log_odds(grade: Grade) -> float:
 
 def _covered(state: State) -> float:
     language = guess_language(state.standalone)
-    if guess_language(" ".join(sentence.text for sentence in state.draft)) != language:
-        return UNTOLD
     asked = {stem(word, language) for word in content_words(state.standalone)}
-    told = {
-        stem(word, language) for sentence in state.draft for word in content_words(sentence.text)
-    }
-    return len(asked & told) / len(asked) if asked else 0.0
+    draft = " ".join(sentence.text for sentence in state.draft)
+    told = {stem(word, language) for word in content_words(draft)}
+    share = len(asked & told) / len(asked) if asked else 0.0
+    return share if guess_language(draft) == language else max(share, UNTOLD)
 
 
 def _missing(state: State) -> bool:
