@@ -127,7 +127,7 @@ class AnswerSettings(Section):
         le=1,
         description="Declined below this probability of a right answer.",
     )
-    """Cross-validated on the tuning questions, .43 keeps the risk among answers at .30, .59 at .20
+    """Cross-validated on the tuning questions, .42 keeps the risk among answers at .30, .58 at .20
     and .79 at .10."""
     in_scope: float | None = Field(
         None,

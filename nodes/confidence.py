@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Sequence
 
 from nodes.context import Context
 from nodes.findings import Grade
@@ -10,11 +9,6 @@ from nodes.state import State
 from nodes.words import content_words, guess_language, literals, stem
 
 _NUMBER = re.compile(r"\d+(?:[.,\u2009\u202f]\d+)*")
-_NAMED = re.compile(
-    rf"(?<!€ )(?<!€)(?<!\$)(?<!EUR )(?<!USD )(?<![\w.,]){_NUMBER.pattern}"
-    r"(?![\w.,]*\w)(?!\s*(?:[%°€$]|[^\W\d_]))"
-)
-"""A number that tells one thing from another, as in "version 2": no amount, and nothing counted."""
 _PARTS = re.compile(r"[.,\u2009\u202f]")
 
 SURE = 6.0
@@ -22,9 +16,6 @@ SURE = 6.0
 
 ALONE = -3.6
 """Of `rest` where no other passage was graded: about the mean of the tuning runs."""
-
-UNTOLD = 0.6
-"""Of `covered` across languages, which share no words: about the mean of the tuning runs."""
 
 NAMES = ("best", "rest", "covered", "missing")
 
@@ -34,9 +25,9 @@ def confidence_signs(state: State) -> dict[str, float]:
 
     best: log odds of the best grade. rest: mean log odds of all other passages that were graded,
     but the one that the draft begins with; where many are near, the answer is less often in one.
-    covered: share of the question's words in the draft, where both are in one language. missing: 1
-    where the question names a code or a number that no passage of the draft has: rows of other
-    codes are near, and answer another question.
+    covered: share of the question's words in the draft. missing: 1 where the question names a code
+    or a number that no passage of the draft has: rows of other codes are near, and answer another
+    question.
     """
     first = next((c.chunk_id for sentence in state.draft for c in sentence.citations), "")
     pages = {c.chunk.chunk_id for c in state.candidates if c.url is not None}
@@ -78,10 +69,10 @@ def log_odds(grade: Grade) -> float:
 def _covered(state: State) -> float:
     language = guess_language(state.standalone)
     asked = {stem(word, language) for word in content_words(state.standalone)}
-    draft = " ".join(sentence.text for sentence in state.draft)
-    told = {stem(word, language) for word in content_words(draft)}
-    share = len(asked & told) / len(asked) if asked else 0.0
-    return share if guess_language(draft) == language else max(share, UNTOLD)
+    told = {
+        stem(word, language) for sentence in state.draft for word in content_words(sentence.text)
+    }
+    return len(asked & told) / len(asked) if asked else 0.0
 
 
 def _missing(state: State) -> bool:
@@ -90,13 +81,12 @@ def _missing(state: State) -> bool:
     if not chunks:
         return False
     text = " ".join(f"{x.title} {x.heading} {x.text}" for x in chunks).casefold()
-    codes = {c.casefold() for c in literals(state.standalone) if not c.isalpha()}
-    numbers = _NAMED.findall(state.standalone)
-    return any(code not in text for code in codes) or not _plain(numbers) <= _plain(
-        _NUMBER.findall(text)
+    codes = {code.casefold() for code in literals(state.standalone)}
+    return any(code not in text for code in codes) or not _numbers(state.standalone) <= _numbers(
+        text
     )
 
 
-def _plain(numbers: Sequence[str]) -> set[str]:
+def _numbers(text: str) -> set[str]:
     """Without what parts their digits."""
-    return {_PARTS.sub("", number) for number in numbers}
+    return {_PARTS.sub("", number) for number in _NUMBER.findall(text)}

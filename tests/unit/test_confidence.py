@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.adapters.fitted_confidence import ConfidenceFile, load_confidence
-from nodes.confidence import NAMES, UNTOLD, confidence_signs, support_needed, too_unsure
+from nodes.confidence import NAMES, confidence_signs, support_needed, too_unsure
 from nodes.context import Context
 from nodes.estimate_confidence import estimate_confidence
 from nodes.findings import Evidence, Grade, Sentence
@@ -92,12 +92,9 @@ def test_a_file_that_cannot_work_is_refused() -> None:
         ("What does E-4102 mean?", 0.0),
         ("What is the price of the Q-Hub 300?", 1.0),
         ("What is the price of the Q-Hub 200?", 0.0),
-        ("Who handles a booking for 20 people?", 0.0),
-        ("What do I get back 10 days before?", 0.0),
-        ("May I spend EUR 12,000?", 0.0),
     ],
 )
-def test_a_code_or_a_named_number_that_no_cited_passage_has(question: str, missing: float) -> None:
+def test_a_code_or_a_number_that_no_cited_passage_has(question: str, missing: float) -> None:
     told = a_candidate("a", "E-4102 is shown by the Q-Hub 200.")
     state = State(
         standalone=question,
@@ -105,13 +102,3 @@ def test_a_code_or_a_named_number_that_no_cited_passage_has(question: str, missi
         draft=[Sentence("It is shown.", [a_citation(told.chunk)])],
     )
     assert confidence_signs(state)["missing"] == missing
-
-
-def test_across_languages_shared_words_say_nothing() -> None:
-    told = a_candidate("a", "Die Kaution für ein Rad beträgt 50 Euro und wird erstattet.")
-    state = State(
-        standalone="How much is the deposit for a bike?",
-        evidence=[Evidence(told, a_grade("correct"), 0)],
-        draft=[Sentence(told.chunk.text, [a_citation(told.chunk)])],
-    )
-    assert confidence_signs(state)["covered"] == UNTOLD
