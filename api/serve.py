@@ -8,7 +8,8 @@ import secrets
 import signal
 import socket
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 
 import uvicorn
 from fastapi import FastAPI
@@ -76,18 +77,14 @@ def serve(settings: Settings) -> None:
     async def ready(service: Service) -> None:
         print(await first_requests(service, url, with_key=_with_key(settings)), flush=True)
 
-    _log_to_stderr(mask=settings.privacy.mask)
     opening = functools.partial(open_graph, holder=Holder(os.getpid(), url, token))
     app = create_app(settings, token=token, open_service=opening, ready=ready, failed=failed)
     server = Server(app, grace_s=settings.api.shutdown_grace_s)
     # uvicorn raises the signal again once it is done; ending as asked is no failure.
     signal.signal(signal.SIGTERM, lambda number, frame: None)
-    try:
+    logged = _log_to_stderr(mask=settings.privacy.mask)
+    with logged, closing(listening), suppress(KeyboardInterrupt):
         server.run(sockets=[listening])
-    except KeyboardInterrupt:
-        pass
-    finally:
-        listening.close()
     if failures:
         raise failures[0]
 
@@ -130,11 +127,21 @@ class _Stderr(logging.Handler):
             print(self.format(record), file=sys.stderr, flush=True)
 
 
-def _log_to_stderr(*, mask: bool) -> None:
+@contextmanager
+def _log_to_stderr(*, mask: bool) -> Iterator[None]:
+    """Until the server ends: a process that serves and goes on has its own log again."""
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
     handler = _Stderr()
     handler.addFilter(WithRequestId())
     line = MaskedLine if mask else logging.Formatter
     handler.setFormatter(line("%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"))
-    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    root.handlers[:] = [handler]
+    root.setLevel(logging.INFO)
     for noisy in ("httpx", "httpcore", "sentence_transformers"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        root.handlers[:] = before
+        root.setLevel(level)
