@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from typing import TextIO
 
 import uvicorn
 from fastapi import FastAPI
@@ -119,12 +120,12 @@ def _with_key(settings: Settings) -> bool:
         return True
 
 
-class _Stderr(logging.Handler):
+class _Stderr(logging.StreamHandler[TextIO]):
     """Writes to stderr as it is then: who runs the server in a process may put another there."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        with suppress(OSError, ValueError):  # a line that cannot be written ends no request
-            print(self.format(record), file=sys.stderr, flush=True)
+        self.stream = sys.stderr
+        super().emit(record)
 
 
 @contextmanager
