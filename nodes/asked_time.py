@@ -2,9 +2,12 @@
 
 import re
 
+_USED_TO = r"(?<!is )(?<!are )(?<!be )(?<!was )used to"
+"""`It used to be`, not `it is used to open the gate`."""
+
 ASKS_FOR_OLD = re.compile(
     r"\b(?:old|older|previous(?:ly)?|former(?:ly)?|prior|earlier|superseded|outdated|archived?"
-    r"|histor(?:y|ic|ical)|(?<!is )(?<!are )(?<!be )(?<!was )used to|before the|back then"
+    rf"|histor(?:y|ic|ical)|{_USED_TO}|before the|back then"
     r"|originally|at the time|no longer"
     r"|version \d+|v\d+|(?:19|20)\d\d|draft"
     r"|alte[nrs]?|früher\w*|vorherige\w*|bisherige\w*|damals|antigu\w+|anterior\w*)\b",
@@ -26,8 +29,7 @@ _BEFORE = re.compile(
     r"^\W*(?:(?:and|und|y) )?(?:before|früher|vorher|davor|antes)\W*(?:\([^()]*\)\W*)?$"
     r"|\b(?:(?:previous|former)(?:ly)?(?! (?:employ|colleague|customer|member))"
     r"|vorherige\w*|bisherige\w*|frühere[nrs]?|anterior(?:es)?"
-    r"|(?<!is )(?<!are )(?<!be )(?<!was )used to"
-    r" (?:be|cost|have|get|take|pay|charge|last|offer|allow|apply|earn))\b",
+    rf"|{_USED_TO} (?:be|cost|have|get|take|pay|charge|last|offer|allow|apply|earn))\b",
     re.IGNORECASE,
 )
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graph.adapters.chat_model import ChatModel
-from graph.compose import with_chat
+from graph.chat_ports import with_chat
 from graph.services import Connection, Services
 from graph.settings import ChatSettings, GradeSettings, GraphSettings
 from nodes.state import Turn

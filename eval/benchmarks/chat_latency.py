@@ -37,7 +37,7 @@ from eval.benchmarks.report import Figure, figure, finish
 from graph.adapters.checkpoints import plain_serializer
 from graph.adapters.grounding import QuoteChecker
 from graph.builder import build, recursion_limit
-from graph.compose import with_chat
+from graph.chat_ports import with_chat
 from graph.runner import Ask, fresh_state
 from graph.services import Services
 from graph.settings import ChatSettings, GraphSettings

@@ -83,9 +83,10 @@ def fit(rows: Sequence[Row], *, names: Sequence[str] = NAMES) -> tuple[dict[str,
     return parameters, held_out.tolist()
 
 
-def measured(rows: Sequence[Row], held_out: Sequence[float]) -> dict[str, Any]:
-    """Cross-validated, of all drafts and of those that the shipped grader lets through."""
-    upper = load_calibration().answers["full"].upper
+def measured(rows: Sequence[Row], held_out: Sequence[float], *, embedder: str) -> dict[str, Any]:
+    """Cross-validated, of all drafts and of those that the grader lets through which was shipped for
+    the `embedder` of the runs, a fingerprint."""
+    upper = load_calibration(embedder=embedder).answers["full"].upper
     bar = float(np.log(upper / (1 - upper)))
     told = [i for i, row in enumerate(rows) if row.signs["best"] >= bar]
     return {
@@ -165,7 +166,7 @@ def main() -> None:
             "drafts": len(rows),
             "right": sum(row.right for row in rows),
         },
-        measured=measured(rows, held_out),
+        measured=measured(rows, held_out, embedder=results[0].origin.versions["embedder"]),
     )
     given.out.write_text(file.model_dump_json(indent=2) + "\n", encoding="utf-8")
     print(json.dumps(file.measured, indent=2))

