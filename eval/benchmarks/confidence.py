@@ -84,8 +84,8 @@ def fit(rows: Sequence[Row], *, names: Sequence[str] = NAMES) -> tuple[dict[str,
 
 
 def measured(rows: Sequence[Row], held_out: Sequence[float], *, embedder: str) -> dict[str, Any]:
-    """Cross-validated, of all drafts and of those that the grader lets through which was shipped for
-    the `embedder` of the runs, a fingerprint."""
+    """Cross-validated, of all drafts and of those that the grader lets through that was shipped
+    for the `embedder` of the runs, a fingerprint."""
     upper = load_calibration(embedder=embedder).answers["full"].upper
     bar = float(np.log(upper / (1 - upper)))
     told = [i for i, row in enumerate(rows) if row.signs["best"] >= bar]
