@@ -153,7 +153,8 @@ def _candidate(loop: int, n: int) -> Candidate:
         f"{WORDS[(n + i) % len(WORDS)]}{'' if i % 3 else LETTERS[(i + n) % 26]}"
         for i in range(CHARACTERS)
     ]
-    text = " ".join(words)[:CHARACTERS]
+    sentences = (" ".join(words[i : i + 18]).capitalize() for i in range(0, len(words), 18))
+    text = ". ".join(sentences)[: CHARACTERS - 1] + "."
     chunk = Chunk(
         chunk_id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{loop}/{n}")),
         document_id=f"doc-{loop}-{n}",
@@ -172,7 +173,7 @@ def _candidate(loop: int, n: int) -> Candidate:
 
 
 def _quoted(n: int, chunk: Chunk) -> Sentence:
-    quote = chunk.text[:120]
+    quote = chunk.text[: chunk.text.index(".") + 1]
     citation = Citation(
         n=n,
         kind="document",
