@@ -1,5 +1,6 @@
 """Grades the best candidates that no loop has graded before, and keeps the evidence of all."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -14,6 +15,11 @@ from nodes.nearest import found_at
 from nodes.parts import parts_of
 from nodes.ports import GradedPassages, Grader
 from nodes.state import Degraded, State, Update
+
+NEARNESS = 4.0
+"""Log odds by which the reranker's first is ahead of its last: the grade tells whether a passage
+answers, the reranker orders better. Chosen on the tuning sides (eval/BENCHMARKS.md)."""
+LEAST = 1e-4
 
 
 async def grade_documents(state: State, runtime: Runtime[Context], *, grader: Grader) -> Update:
@@ -121,10 +127,12 @@ def _notes(graded: GradedPassages, unread: int, before: Sequence[Degraded]) -> l
 
 
 def _best_first(evidence: Evidence) -> tuple[bool, float, str]:
-    probability = evidence.grade.probability
+    """Correct ones first; among them by the log odds of the grade and the reranker's order."""
     correct = evidence.grade.verdict == "correct"
-    best = -(probability if probability is not None else 0.0)
-    return (not correct, best, evidence.candidate.chunk.chunk_id)
+    probability = min(max(evidence.grade.probability or 0.0, LEAST), 1 - LEAST)
+    odds = math.log(probability / (1 - probability))
+    near = evidence.candidate.scores.get("rerank", 0.0)
+    return (not correct, -(odds + NEARNESS * near), evidence.candidate.chunk.chunk_id)
 
 
 def _shown(candidate: Candidate, grade: Grade) -> dict[str, object]:
