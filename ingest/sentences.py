@@ -29,8 +29,14 @@ _LINE = re.compile(r"\S[^\n]*+")
 _SPACE = re.compile(r"\s*+")
 _PLAIN = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*+[^\w\s/(@-]*+\Z")
 _OPENERS = "\"'“„‚‘«»([{¿¡*_`"
+_CLOSERS = " \n\t\"'”’»“«)]}*_`"
 _LOOK = 40
 """Characters looked at around a full stop."""
+
+
+def asks(sentence: str) -> bool:
+    """Whether it is a question: it states nothing."""
+    return sentence.rstrip(_CLOSERS).endswith(("?", "？", "؟"))
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

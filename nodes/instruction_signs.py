@@ -15,17 +15,14 @@ _REPLY = (
 )
 _ORDERS = (
     r"(?:instructions?|prompts?|orders|commands?|directives?|guidelines|assignments?|context"
-    r"|articles?"
-    r"|artikels?|documents?|conversation|texts?|anweisung(?:en)?|aufträge|aufgaben?|vorgaben"
-    r"|befehle"
-    r"|ausführungen|anleitungen|texte?s?|dokumente?|instrucciones|órdenes|indicaciones|consignes"
+    r"|articles?|artikels?|documents?|conversation|texts?|anweisung(?:en)?|aufträge|aufgaben?"
+    r"|vorgaben|befehle|ausführungen|anleitungen|texte?s?|dokumente?|instrucciones|órdenes|indicaciones|consignes"
     r"|information(?:en)?|informaciones)"
 )
 _BEFORE = (
     r"(?:previous|prior|preceding|earlier|above|foregoing|before|your|you (?:were|have been) given"
     r"|system|initial|original|provided|given|all|everything|any|obige[nrs]?|vorherige[nrs]?"
-    r"|bisherige[nrs]?"
-    r"|vorangegangene[nrs]?|alle[ns]?|deine|ihre|anterior(?:es)?|previas?|todas?|todo|toutes)"
+    r"|bisherige[nrs]?|vorangegangene[nrs]?|alle[ns]?|deine|ihre|anterior(?:es)?|previas?|todas?|todo|toutes)"
 )
 _FORGET = (
     r"(?:ignore|disregard|forget|drop|override|overrule|abandon|bypass|discard|neglect|i[gm]n?mre"
@@ -35,10 +32,8 @@ _FORGET = (
 _MAKE = (
     r"(?:provide|give|write|express|translate|encrypt|encode|group|remove|reverse|invert|modify"
     r"|enhance|replace|use|scramble|rearrange|anagram|apply|integrate|add|insert|include|append"
-    r"|embed"
-    r"|begin|start|end|finish|format|phrase|rewrite|convert|render|change|substitute|delete|craft"
-    r"|make"
-    r"|swap|split|incorporate|mention|promote|introduce|weave|present|spell|deliver|misspell|omit"
+    r"|embed|begin|start|end|finish|format|phrase|rewrite|convert|render|change|substitute"
+    r"|delete|craft|make|swap|split|incorporate|mention|promote|introduce|weave|present|spell|deliver|misspell|omit"
     r"|schreibe?|gib|formuliere|übersetze|verschlüssle|beginne|beende|füge|ersetze|baue|erwähne"
     r"|verwende|escribe|da|traduce|incluye|añade|agrega|empieza|termina|reemplaza|usa|cifra)"
 )
@@ -48,8 +43,7 @@ _MODEL = (
 )
 _WORK = (
     r"(?:poem|essay|story|song|joke|rap|manifesto|love letter|speech|headline|haiku|code|python"
-    r"|c\+\+"
-    r"|sql|tweet|gedicht|aufsatz|witz|manifest|rede|überschrift|geschichte|lied|begründung|poema"
+    r"|c\+\+|sql|tweet|gedicht|aufsatz|witz|manifest|rede|überschrift|geschichte|lied|begründung|poema"
     r"|ensayo|chiste|historia|canción|discurso|manifiesto|código)"
 )
 _TOLD = (
@@ -154,6 +148,25 @@ SIGNS: dict[str, tuple[float, str]] = {
         r"|antworten"
         r"|sagen|schreiben?|ausgeben|responde|di)\b(?=\W+(?:with|as|yes|no|the word|mit|con|tot\b"
         r"|[\"'“„«]))|tienes que decir|\bonly reply\b(?! to\b))",
+    ),
+    "reply_must": (
+        0.7,
+        rf"\b{_YOURS} {_REPLY}(?: \w+)? (?:must|should|ha(?:s|ve) to|needs? to|shall|muss|müssen"
+        r"|soll(?:te)?|deben?|tienen? que)\b(?: always| only| immer| nur)? (?:begin|start|end"
+        r"|finish|empezar|comenzar|terminar|(?:mit|auf|with|in)\b[^.!?]{0,60}\b(?:beginnen|enden))\b",
+    ),
+    "text_above": (
+        0.6,
+        rf"{_START}(?:spell-?check|summari[sz]e|translate|repeat|rewrite|improve|print|correct|copy"
+        r"|ignore|proofread|wiederhole|übersetze|korrigiere|resume|traduce|repite|corrige)\b"
+        r"(?: (?:all|everything|of|the|alle[ns]?|den|die|das|todo|el|la|lo)){0,3}"
+        r" (?:(?:text|words?|lines?|wörter|texto) (?:above|oben|anterior)"
+        r"|(?:above|preceding|obigen?|vorstehenden?) (?:text|words?|lines?|wörter))\b",
+    ),
+    "leave_aside": (
+        0.8,
+        rf"\b{_BEFORE} {_ORDERS}\b(?: \w+){{0,2}} (?:ignorieren|vergessen|missachten)\b"
+        r"(?! (?:sie|wir)\b)",
     ),
     "say_quoted": (
         0.4,

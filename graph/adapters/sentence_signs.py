@@ -9,7 +9,7 @@ from graph.adapters.question_signs import VALUE, AskedQuestion, missing, share, 
 from ingest.documents import Chunk
 from ingest.passage_vectors import PassageVectors
 from ingest.ports import Vector
-from ingest.sentences import sentence_spans
+from ingest.sentences import asks, sentence_spans
 from nodes.answer_type import holds_type
 from nodes.answer_words import AnswerType
 
@@ -55,7 +55,7 @@ def sentence_signs(
         holds = not words["lacks_kind"]
         eligible = (
             (holds or question.kind not in NEEDS_ITS_KIND)
-            and not text.rstrip().endswith("?")
+            and not asks(text)
             and text.strip("#*. ").lower() not in headings
             and words["new_words"] > 0
         )

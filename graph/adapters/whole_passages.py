@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection
 
 from ingest.documents import Candidate
-from ingest.sentences import sentence_spans
+from ingest.sentences import asks, sentence_spans
 from nodes.answer_type import expected_type
 from nodes.findings import Stated
 from nodes.instructions import is_instruction
@@ -39,7 +39,7 @@ def around(
     """The strips of the passage next to a sentence and the one that holds it, in order, WORDS at
     most; what follows it comes before what precedes it.
 
-    Ends at orders to a model, at texts of `without`, and where another code of the same kind as one
+    Ends at questions, at orders to a model, at texts of `without`, and where another code of the same kind as one
     that the question names begins: what is told stands together in the document.
     """
     text, asked = candidate.chunk.text, literals(question)
@@ -47,7 +47,7 @@ def around(
     def ends(start: int, end: int) -> bool:
         said = text[start:end]
         wrong = any(one in said for one in without)
-        return wrong or is_instruction(said) or _names_another(said, asked)
+        return wrong or asks(said) or is_instruction(said) or _names_another(said, asked)
 
     strips = _between(text, *_open(text, stated, ends))
     at = next(n for n, strip in enumerate(strips) if strip.start <= stated.start < strip.end)
