@@ -165,7 +165,7 @@ SIGNS: dict[str, tuple[float, str]] = {
     ),
     "leave_aside": (
         0.8,
-        rf"\b{_BEFORE} {_ORDERS}\b(?: \w+){{0,2}} (?:ignorieren|vergessen|missachten)\b"
+        rf"\b{_BEFORE} {_ORDERS}\b(?: (?!ni)\w+){{0,2}} (?:ignorieren|vergessen|missachten)\b"
         r"(?! (?:sie|wir)\b)",
     ),
     "say_quoted": (

@@ -92,17 +92,17 @@ async def micro_batching(questions: Sequence[str]) -> list[Figure]:
     together: list[float] = []
     for turn in range(6):
         clock = time.perf_counter()
-        for question in questions:
-            await embedder.embed([question], role="question")
+        for question in questions:  # worded anew each time: an embedder keeps what it was asked
+            await embedder.embed([f"{question} {turn}"], role="question")
         single = len(questions) / (time.perf_counter() - clock)
         clock = time.perf_counter()
         waiting = iter(questions)
 
-        async def calls(waiting: Iterator[str]) -> None:
+        async def calls(waiting: Iterator[str], turn: int) -> None:
             for question in waiting:
-                await embedder.embed([question], role="question")
+                await embedder.embed([f"{question} {turn} at once"], role="question")
 
-        await asyncio.gather(*(calls(waiting) for _ in range(CONCURRENT)))
+        await asyncio.gather(*(calls(waiting, turn) for _ in range(CONCURRENT)))
         batched = len(questions) / (time.perf_counter() - clock)
         if turn:  # the first turn warms up
             alone.append(single)

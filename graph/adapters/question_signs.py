@@ -1,6 +1,7 @@
 """What a question asks for, made once and held against every passage and sentence."""
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from nodes.answer_type import expected_type
 from nodes.answer_words import AnswerType
 from nodes.words import ALL_STOP_WORDS, content_words, guess_language, literals, stem, words
 
+_WORD = re.compile(r"[^\W_]+")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 VALUE = re.compile(
     r"\b\w*\d[\w.,:/%\-]*|--?[a-z][\w\-=]+|\b[A-Z]\w*[_+]\w+|[„“\"`][^„“”\"`]{2,60}[“”\"`]"
@@ -75,19 +77,17 @@ def missing(wanted: frozenset[str], text: str) -> float:
 
 
 def _content(question: str, encoded: Encoded) -> NDArray[np.bool_]:
-    """Tokens of words that carry meaning; all of them where none does."""
+    """Tokens of words that carry meaning, and the stop right after one; all where none does."""
+    spans = [found.span() for found in _WORD.finditer(question)]
+    carrying = [
+        any(word not in ALL_STOP_WORDS for word in words(question[start:end]))
+        for start, end in spans
+    ]
+    starts = [start for start, _ in spans]
+    within = [bisect_right(starts, int(start)) - 1 for start, _ in encoded.offsets]
     carried = [
-        any(word not in ALL_STOP_WORDS for word in words(_word_at(question, int(start))))
-        for start, _ in encoded.offsets
+        n >= 0 and int(start) <= spans[n][1] and carrying[n]
+        for n, (start, _) in zip(within, encoded.offsets, strict=True)
     ]
     mask = np.array(carried, dtype=bool)
     return mask if mask.any() else np.ones(len(encoded.tokens), dtype=bool)
-
-
-def _word_at(text: str, position: int) -> str:
-    start = end = position
-    while start > 0 and text[start - 1].isalnum():
-        start -= 1
-    while end < len(text) and text[end].isalnum():
-        end += 1
-    return text[start:end]

@@ -39,8 +39,8 @@ def around(
     """The strips of the passage next to a sentence and the one that holds it, in order, WORDS at
     most; what follows it comes before what precedes it.
 
-    Ends at questions, at orders to a model, at texts of `without`, and where another code of the same kind as one
-    that the question names begins: what is told stands together in the document.
+    Ends at questions, at orders to a model, at texts of `without`, and where another code of the
+    same kind as one that the question names begins: what is told stands together in the document.
     """
     text, asked = candidate.chunk.text, literals(question)
 

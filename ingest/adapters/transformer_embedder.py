@@ -20,6 +20,9 @@ BATCH = 32
 """Texts that one call embeds beside others; a longer list goes to the thread of ingestion."""
 TOKEN_BATCH = 16
 """Rows per forward pass: small batches waste less on padding."""
+QUESTIONS = 64
+"""Questions of late that are kept: a run reads its own for search, reranking and grading. At most
+50 MB, where each fills the model."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,7 @@ class TransformerEmbedder:
         self.max_tokens = model.max_tokens
         self._model: Loaded | None = None
         self._tokenizer: Tokenizer | None = None
+        self._asked: dict[str, Encoded] = {}
         self._loading = threading.Lock()
         self._bulk = ThreadPoolExecutor(1, thread_name_prefix="embed-bulk")
         self._short = MicroBatcher[tuple[str, str], Encoded](self._encode, limit=64, name="embed")
@@ -88,7 +92,19 @@ class TransformerEmbedder:
         prefixed = [(self._source.prefixes[role], text) for text in texts]
         if bulk:
             return list(await self._in_bulk(self._encode, prefixed))
-        return await self._short(prefixed)
+        return await (self._short(prefixed) if role == "passage" else self._questions(texts))
+
+    async def _questions(self, texts: Sequence[str]) -> list[Encoded]:
+        known = {text: self._asked[text] for text in texts if text in self._asked}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        made = await self._short([(self._source.prefixes["question"], text) for text in new])
+        known |= zip(new, made, strict=True)
+        for text, encoded in known.items():
+            self._asked.pop(text, None)
+            self._asked[text] = encoded
+        for text in list(self._asked)[:-QUESTIONS]:
+            del self._asked[text]
+        return [known[text] for text in texts]
 
     def close(self) -> None:
         self._short.close()

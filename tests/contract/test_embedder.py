@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ingest.adapters.transformer_embedder import TransformerEmbedder
+from ingest.adapters.transformer_embedder import QUESTIONS, TransformerEmbedder
 from ingest.ports import Embedder, Role
 from tests.fakes import HashingEmbedder
 
@@ -51,11 +51,22 @@ class TestContract:
     ) -> None:
         texts = [*TEXTS, *ODD, TEXTS[2] * 50]
         beside = await any_embedder.encode(texts, role=role)
+        await any_embedder.encode([f"crowd {n}" for n in range(QUESTIONS)], role=role)
         for text, one in zip(texts, beside, strict=True):
             (alone,) = await any_embedder.encode([text], role=role)
             assert alone.sentence == pytest.approx(one.sentence, abs=1e-5)
             assert (alone.offsets == one.offsets).all()
         assert float(beside[0].sentence @ beside[1].sentence) < 0.95
+
+    @pytest.mark.parametrize("role", ROLES)
+    async def test_a_text_that_was_read_before_keeps_its_vector_and_its_place(
+        self, any_embedder: Embedder, role: Role
+    ) -> None:
+        first, second = await any_embedder.encode(TEXTS[:2], role=role)
+        again = await any_embedder.encode([TEXTS[2], TEXTS[1], TEXTS[0], TEXTS[1]], role=role)
+        for one, known in zip(again[1:], [second, first, second], strict=True):
+            assert one.sentence == pytest.approx(known.sentence, abs=1e-5)
+            assert (one.offsets == known.offsets).all()
 
     async def test_a_text_is_a_passage_where_nothing_is_said(self, any_embedder: Embedder) -> None:
         said = await any_embedder.embed(TEXTS, role="passage")
