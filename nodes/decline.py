@@ -4,6 +4,7 @@ from langgraph.runtime import Runtime
 
 from nodes.bases import bases_of
 from nodes.budget import BudgetSpent, out_of_time
+from nodes.confidence import too_unsure
 from nodes.context import DEFAULTS, Context
 from nodes.fallback import or_fallback
 from nodes.findings import Sentence
@@ -42,6 +43,13 @@ TEXTS: dict[str, dict[Reason, str]] = {
     },
 }
 
+UNSURE = {
+    "en": "I don't know: what I found is too unsure to be told ({:.2f}, needed {:.2f}).",
+    "de": "Das weiß ich nicht: Was ich fand, ist mir zu unsicher ({:.2f}, nötig {:.2f}).",
+    "es": "No lo sé: lo que encontré es demasiado inseguro ({:.2f}, se necesita {:.2f}).",
+}
+"""In the place of `no_evidence`, where a draft was below the bar of confidence."""
+
 CLOSEST = {
     "en": "Closest, but not an answer:",
     "de": "Am nächsten, aber keine Antwort:",
@@ -63,7 +71,7 @@ async def decline(
     elsewhere, faults = await _elsewhere(state, context, reason, others)
     told = suggestions(state, context, reason, elsewhere)
     language = guess_language(state.standalone)
-    lines = [TEXTS[language][reason], *_closest(state, language, reason), *told]
+    lines = [_said(state, context, language, reason), *_closest(state, language, reason), *told]
     return {
         "draft": [Sentence("\n".join(lines), [])],
         "outcome": "refused",
@@ -77,6 +85,12 @@ async def decline(
             "suggestions": told,
         },
     }
+
+
+def _said(state: State, context: Context, language: str, reason: Reason) -> str:
+    if reason == "no_evidence" and state.confidence is not None and too_unsure(state, context):
+        return UNSURE[language].format(state.confidence, context.min_confidence)
+    return TEXTS[language][reason]
 
 
 def _reason(state: State, context: Context, in_scope: float) -> Reason:

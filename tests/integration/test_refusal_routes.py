@@ -28,7 +28,14 @@ async def test_too_unsure_a_draft_is_refused_before_it_is_checked_or_told() -> N
     )
     assert (state.outcome, state.reason) == ("refused", "no_evidence")
     assert "Passage a" not in state.draft[0].text
+    assert "too unsure to be told (0.40, needed 0.50)" in state.draft[0].text
     assert state.confidence is None
+
+
+async def test_what_was_never_drafted_is_not_said_to_be_unsure() -> None:
+    state = await run(ports(grader=FakeGrader({}), confidence=Sure()), **UNSURE)
+    assert (state.outcome, state.reason) == ("refused", "no_evidence")
+    assert "unsure" not in state.draft[0].text
 
 
 async def test_a_sure_one_is_answered_with_its_confidence() -> None:
