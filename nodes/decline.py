@@ -99,11 +99,16 @@ def _reason(state: State, context: Context, in_scope: float) -> Reason:
         return "budget"
     if state.failed:
         return "dependency_down"
-    if DISAGREE in state.reservations:
+    if DISAGREE in state.reservations and _answers(state) > 1:
         return "conflicting"
     if state.rejected:
         return "ungrounded"
     return "out_of_scope" if out_of_scope(state, in_scope) else "no_evidence"
+
+
+def _answers(state: State) -> int:
+    """Passages that answer: what merely was near an answer contradicts none."""
+    return sum(one.grade.verdict == "correct" for one in state.evidence)
 
 
 async def _elsewhere(

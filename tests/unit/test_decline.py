@@ -14,12 +14,17 @@ from ingest.filters import Condition, Filters
 from ingest.scope import Scope
 from nodes.context import Context
 from nodes.decline import TEXTS, decline
-from nodes.findings import Sentence
+from nodes.findings import Evidence, Sentence
 from nodes.settle import DISAGREE
 from nodes.state import Reason, State
-from tests.fakes import a_chunk, a_citation
+from tests.fakes import a_candidate, a_chunk, a_citation, a_grade
 
 LATE = {"started_at": time.time() - 100}
+DISAGREEING = {"rejected": ["x"], "reservations": [DISAGREE]}
+
+
+def found(*verdicts: Any) -> dict[str, Any]:
+    return {"evidence": [Evidence(a_candidate(v), a_grade(v), 0) for v in verdicts]}
 
 
 def runtime(**options: Any) -> Any:
@@ -33,7 +38,9 @@ def runtime(**options: Any) -> Any:
         ({"web_searched": True, "loops_over": "x"}, "no_evidence"),
         ({"repairs": 1}, "no_evidence"),
         ({"repairs": 2, "rejected": ["x"]}, "ungrounded"),
-        ({"rejected": ["x"], "reservations": [DISAGREE]}, "conflicting"),
+        (DISAGREEING | found("correct", "correct"), "conflicting"),
+        (DISAGREEING | found("correct", "ambiguous"), "ungrounded"),
+        ({"reservations": [DISAGREE]} | found("correct", "ambiguous"), "no_evidence"),
         (LATE, "budget"),
         ({"repairs": 1} | LATE, "budget"),
         ({"failed": "the search could not run"}, "dependency_down"),
