@@ -8,8 +8,11 @@ from nodes.findings import Grade
 from nodes.state import State
 from nodes.words import content_words, guess_language, literals, stem
 
-_NUMBER = re.compile(r"\d+(?:[.,\u2009\u202f]\d+)*")
-_PARTS = re.compile(r"[.,\u2009\u202f]")
+_NUMBER = re.compile(r"\d{1,3}(?:[ \u00a0]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,\u2009\u202f]\d+)*")
+_PARTS = re.compile(r"[.,\s]")
+_AMOUNT = re.compile(r"\d{1,3}(?:\.\d{3})+")
+_UNIT = re.compile(r"[ \u00a0-]([^\W\d_]{3,})")
+_NO_CENTS = re.compile(r"(?<=\d)[.,]0{1,2}$")
 
 SURE = 6.0
 """Log odds at which a grade is cut: .9975."""
@@ -26,8 +29,8 @@ def confidence_signs(state: State) -> dict[str, float]:
     best: log odds of the best grade. rest: mean log odds of all other passages that were graded,
     but the one that the draft begins with; where many are near, the answer is less often in one.
     covered: share of the question's words in the draft. missing: 1 where the question names a code
-    or a number that no passage of the draft has: rows of other codes are near, and answer another
-    question.
+    or a number that no passage of the draft has, and that counts nothing which it counts, too: rows
+    of other codes are near, and answer another question.
     """
     first = next((c.chunk_id for sentence in state.draft for c in sentence.citations), "")
     pages = {c.chunk.chunk_id for c in state.candidates if c.url is not None}
@@ -81,12 +84,31 @@ def _missing(state: State) -> bool:
     if not chunks:
         return False
     text = " ".join(f"{x.title} {x.heading} {x.text}" for x in chunks).casefold()
-    codes = {code.casefold() for code in literals(state.standalone)}
-    return any(code not in text for code in codes) or not _numbers(state.standalone) <= _numbers(
-        text
+    codes = [code.casefold() for code in literals(state.standalone) if not _AMOUNT.fullmatch(code)]
+    if any(code not in text for code in codes):
+        return True
+    language = guess_language(state.standalone)
+    stated, units = _numbers(text), {unit for _, unit in _counted(text, language)}
+    return any(
+        number not in stated and (not unit or unit not in units)
+        for number, unit in _counted(state.standalone, language)
     )
 
 
+def _counted(text: str, language: str) -> list[tuple[str, str]]:
+    """Each number with the stem of the word that follows it, or nothing: 20 people are not missing
+    where a passage says what holds from 12 people on."""
+    found = []
+    for number in _NUMBER.finditer(text):
+        word = _UNIT.match(text, number.end())
+        found.append((_plain(number.group()), stem(word[1].casefold(), language) if word else ""))
+    return found
+
+
 def _numbers(text: str) -> set[str]:
-    """Without what parts their digits."""
-    return {_PARTS.sub("", number) for number in _NUMBER.findall(text)}
+    return {_plain(number) for number in _NUMBER.findall(text)}
+
+
+def _plain(number: str) -> str:
+    """Without what parts its digits, and without cents that are none: 1.500,00 is 1500."""
+    return _PARTS.sub("", _NO_CENTS.sub("", number))

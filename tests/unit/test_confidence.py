@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from graph.adapters.fitted_confidence import ConfidenceFile, load_confidence
@@ -92,13 +92,42 @@ def test_a_file_that_cannot_work_is_refused() -> None:
         ("What does E-4102 mean?", 0.0),
         ("What is the price of the Q-Hub 300?", 1.0),
         ("What is the price of the Q-Hub 200?", 0.0),
+        ("We are 20 people, do we have to ask?", 0.0),
+        ("We are 20 teams, do we have to ask?", 1.0),
+        ("Do we have to ask in room 20?", 1.0),
+        ("May we spend 10 000 EUR?", 0.0),
+        ("May we spend 10\u00a0000 EUR?", 0.0),
+        ("May we spend 10.000,00 EUR?", 0.0),
     ],
 )
 def test_a_code_or_a_number_that_no_cited_passage_has(question: str, missing: float) -> None:
-    told = a_candidate("a", "E-4102 is shown by the Q-Hub 200.")
+    told = a_candidate(
+        "a", "E-4102 is shown by the Q-Hub 200. From 12 people on, ask. At most EUR 10,000."
+    )
     state = State(
         standalone=question,
         evidence=[Evidence(told, a_grade("correct"), 0)],
         draft=[Sentence("It is shown.", [a_citation(told.chunk)])],
     )
     assert confidence_signs(state)["missing"] == missing
+
+
+@given(
+    st.integers(0, 999_999_999),
+    st.sampled_from([",", ".", " ", "\u00a0", "\u2009", "\u202f"]),
+    st.sampled_from([",", "."]),
+    st.sampled_from(["", "0", "00"]),
+)
+def test_a_number_is_the_same_however_it_is_parted(
+    number: int, between: str, before_cents: str, cents: str
+) -> None:
+    parted = f"{number:,}".replace(",", between)
+    assume(not cents or before_cents != between)
+    written = f"It costs {parted}{before_cents}{cents} EUR." if cents else f"It costs {parted} EUR."
+    told = a_candidate("a", written)
+    state = State(
+        standalone=f"May it cost {number}?",
+        evidence=[Evidence(told, a_grade("correct"), 0)],
+        draft=[Sentence("It may.", [a_citation(told.chunk)])],
+    )
+    assert confidence_signs(state)["missing"] == 0
