@@ -46,9 +46,10 @@ async def copy_base(
     replace_target: bool = False,
     on_document: OnDocument = lambda done, of: None,
 ) -> CopyReport:
-    """Raises InvalidRequest where the target has other documents, EmbedderMismatch where its
-    vectors are another embedder's, DependencyError where the counts do not agree in the end."""
+    """Raises InvalidRequest where the target has other documents, EmbedderMismatch where any base
+    there is another embedder's, DependencyError where the counts do not agree in the end."""
     base = require_known(source.records.knowledge_bases(source.tenant), source.name)
+    _hold_one_embedder(base, source, target, replace_target)
     if replace_target:
         await _clear(source, target)
     await _make(base, source, target)
@@ -89,15 +90,25 @@ async def _clear(source: Place, target: Place) -> None:
 async def _make(base: KnowledgeBase, source: Place, target: Place) -> None:
     if shares_records(source, target):
         return
-    there = {one.name: one for one in target.records.knowledge_bases(target.tenant)}
-    found = there.get(target.name)
-    if found is None:
+    there = {one.name for one in target.records.knowledge_bases(target.tenant)}
+    if target.name not in there:
         target.records.create_knowledge_base(target.tenant, replace(base, name=target.name))
-    elif (found.embedder, found.sparse) != (base.embedder, base.sparse):
-        raise EmbedderMismatch(
-            f"{target.name!r} in the target was embedded with {found.embedder}, {base.name!r} "
-            f"with {base.embedder}; copy it under another name"
-        )
+
+
+def _hold_one_embedder(
+    base: KnowledgeBase, source: Place, target: Place, replace_target: bool
+) -> None:
+    """A folder is opened with one embedder: with two kinds of vectors in it, with none."""
+    if shares_records(source, target):
+        return
+    for one in target.records.knowledge_bases(target.tenant):
+        same = (one.embedder, one.sparse) == (base.embedder, base.sparse)
+        if not same and not (replace_target and one.name == target.name):
+            raise EmbedderMismatch(
+                f"{one.name!r} in the target was embedded with {one.embedder}, {base.name!r} with "
+                f"{base.embedder}, and a data folder is opened with one embedder: copy to another "
+                "folder, or embed one of the two anew with the other's (crag kb reembed)"
+            )
 
 
 def shares_records(source: Place, target: Place) -> bool:

@@ -237,3 +237,22 @@ def test_an_unknown_base_and_a_held_folder(
     holder = DataFolder(store_path / "crag")
     assert refused(capsys, "--as", "two")[0] == 5
     holder.close()
+
+
+def test_a_folder_of_another_embedder_is_refused_before_anything_is_written(
+    handbook: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    own, other = os.environ["CRAG_DATA_DIR"], tmp_path / "other"
+    monkeypatch.setenv("CRAG_DATA_DIR", str(other))
+    assert crag.run(["ingest", str(handbook), "--kb", "theirs"]) == 0
+    with sqlite3.connect(other / "records.sqlite") as records:
+        records.execute("UPDATE knowledge_bases SET embedder = 'another@1'")
+    monkeypatch.setenv("CRAG_DATA_DIR", own)
+    code, said = refused(capsys, "--to-data-dir", str(other))
+    assert code != 0 and "opened with one embedder" in said and "another@1" in said
+    assert refused(capsys, "--to-data-dir", str(other), "--replace")[0] != 0
+    with sqlite3.connect(other / "records.sqlite") as records:
+        assert records.execute("SELECT name FROM knowledge_bases").fetchall() == [("theirs",)]
