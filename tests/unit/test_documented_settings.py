@@ -1,4 +1,4 @@
-"""The tables of settings in docs/ name settings that there are, with the defaults that they have."""
+"""The tables of settings in docs/ name settings that there are, with their defaults."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ DOCS = Path("docs")
 
 
 def documented() -> Iterator[tuple[str, str, str]]:
-    """The group, the name and the default of each row; a row without a name goes on with another."""
+    """The group, the name and the default of each row that names a setting."""
     for page in sorted(DOCS.glob("*.md")):
         group = ""
         for line in page.read_text(encoding="utf-8").splitlines():
