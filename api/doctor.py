@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from api.doctor_adapters import grounding_report, redis_report, reranker_report
+from api.doctor_adapters import (
+    check_calibration,
+    grounding_report,
+    redis_report,
+    reranker_report,
+)
 from api.doctor_chat import chat_line, chat_report
 from api.doctor_languages import base_line, model_report
 from api.settings import Settings, asks_for_credentials, check_exposure, is_loopback
@@ -89,12 +94,11 @@ def report_lines(report: dict[str, Any]) -> list[str]:
 
 def _changed(settings: Settings, problems: list[str]) -> dict[str, Any]:
     """Settings of this environment that are not the default, by name; secrets are masked."""
-    from graph.adapters.calibration import load_calibration
     from graph.adapters.fitted_confidence import load_confidence
     from ingest.access import open_access
 
     opened: list[Callable[[], object]] = [
-        lambda: load_calibration(settings.grade.calibration, embedder=settings.embedder),
+        lambda: check_calibration(settings),
         lambda: load_confidence(settings.answer.calibration, embedder=settings.embedder),
         lambda: open_access(settings.access),
     ]

@@ -59,3 +59,17 @@ def grounding_report(settings: Settings, problems: list[str]) -> dict[str, Any]:
         problems.append(error.message)
         state = "cannot be used"
     return {"kind": grounding.kind, "model": grounding.model, "state": state}
+
+
+def check_calibration(settings: Settings) -> None:
+    """Raises ConfigurationError where the file cannot be read, or one that was named is of other
+    vectors: no run grades by it."""
+    from graph.adapters.calibration import load_calibration
+
+    named, embedder = settings.grade.calibration, settings.embedder
+    fitted = load_calibration(named, embedder=embedder).model.partition("@")[0]
+    if named and fitted.lower() != embedder.lower():
+        raise ConfigurationError(
+            f"calibration {named} was fitted with {fitted}, and CRAG_EMBEDDER is {embedder}: runs "
+            "would grade without it; fit one by crag calibrate, or set the other embedder"
+        )

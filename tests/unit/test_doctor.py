@@ -9,6 +9,7 @@ from pydantic import SecretStr
 from api.doctor import examine, report_lines
 from api.doctor_languages import base_line
 from api.settings import Settings
+from graph.adapters.calibration_file import shipped
 from graph.settings import AnswerSettings, GradeSettings, RedisSettings, RerankSettings
 from ingest.adapters.embedders import MODELS
 from ingest.adapters.minilm import FILES_SHA256, MiniLM
@@ -97,6 +98,13 @@ def test_what_the_service_would_refuse_at_start_is_a_problem(
 ) -> None:
     (problem,) = problems(tmp_path, **settings)
     assert "none" in problem
+
+
+def test_a_calibration_of_another_embedder_is_a_problem(tmp_path: Path) -> None:
+    grade = GradeSettings(calibration=str(shipped("passages", "all-MiniLM-L6-v2")))
+    (problem,) = problems(tmp_path, grade=grade)
+    assert "fitted with all-MiniLM-L6-v2" in problem and "multilingual-e5-small" in problem
+    assert problems(tmp_path, grade=grade, embedder="all-MiniLM-L6-v2") == []
 
 
 def test_a_redis_that_is_away_is_a_problem(tmp_path: Path, redis: RedisServer) -> None:
