@@ -25,6 +25,14 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
+def known_to(caddy: str, text: str) -> str:
+    """Before 2.7, as Debian has it, buffering had another name."""
+    version = subprocess.run([caddy, "version"], capture_output=True, text=True, check=True).stdout
+    assert "\t\trequest_buffers 1MiB\n" in text
+    old = version.lstrip("v").startswith("2.6.")
+    return text.replace("request_buffers 1MiB", "buffer_requests") if old else text
+
+
 @contextmanager
 def proxied(folder: Path, one: str, other: str) -> Iterator[str]:
     caddy = shutil.which("caddy")
@@ -35,7 +43,7 @@ def proxied(folder: Path, one: str, other: str) -> Iterator[str]:
     behind = " ".join(url.removeprefix("http://") for url in (one, other))
     text, changed = re.subn(r"api-1:8000 api-2:8000", behind, text)
     assert changed == 1
-    (folder / "Caddyfile").write_text(text)
+    (folder / "Caddyfile").write_text(known_to(caddy, text))
     command = [caddy, "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
     home = {"HOME": str(folder), "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
     with (folder / "caddy.log").open("wb") as log:
