@@ -2,11 +2,57 @@
 
 import re
 
+from nodes.answer_person import says_who
 from nodes.answer_words import HOLDS, UNIT, AnswerType
-from nodes.words import ALL_STOP_WORDS, guess_language
+from nodes.words import guess_language
 
 # The order decides: the first that matches is the question's type.
+_WHICH = (
+    r"\b(?:what(?:'s| is| was)?|which|wie (?:lautet|ist)|was ist|welche[rsnm]?|cu[aá]l es|qu[eé])"
+    r"(?: (?!for\b|für\b|to\b)[\w\-'’]+){0,4}? "
+)
+"""What stands between the word that asks and the attribute that is asked for."""
+
 _ASKS: list[tuple[AnswerType, str]] = [
+    (
+        "password",
+        _WHICH + r"(?:\w+-)?(?:pass(?:word|phrase)|\w*pass?wort|\w*kennwort|contraseña)\b"
+        r"(?! (?:\w*length|polic\w+|rules?|resets?|manager|requirements?|expir\w+|changes?))",
+    ),
+    (
+        "email",
+        _WHICH + r"(?:\w+-)?(?:e-?mail(?:[ \-]?a(?:ddress|dresse))|correo electr[oó]nico"
+        r"|direcci[oó]n de correo)\b",
+    ),
+    (
+        "phone",
+        _WHICH + r"(?:(?:tele)?phone|mobile|fax|hotline)(?:[ \-]?number|nummer)\b"
+        r"|" + _WHICH + r"(?:telefon|handy|fax|notruf|ruf|hotline-?|service)(?:nummer)\b"
+        r"|" + _WHICH + r"(?:durchwahl|(?:n[uú]mero de )?tel[eé]fono)\b",
+    ),
+    (
+        "pin",
+        _WHICH + r"(?:pin(?:[ \-]?code)?|c[oó]digo)\b(?! codes?\b)"
+        r"|" + _WHICH + r"(?:(?:door|gate|access|entry|alarm|lock|safe|box|key|security)[ \-]?code"
+        r"|(?:zugangs|tür|tor|alarm)-?code)\b"
+        r"|\b(?:what(?:'s| is)|welche[rn]|wie lautet)(?: (?:the|der|den))? code\b(?! of conduct)",
+    ),
+    (
+        "price",
+        r"\bhow (?:much|expensive)\b.*\b(?:costs?|charged?|pay|price|fee)\b|\bhow expensive\b"
+        r"|\bwhat (?:do|does|did|will|would) (?:[\w\-'’]+ ){1,8}?cost\b"
+        r"|" + _WHICH + r"(?:prices?|costs?|fees?|fare)\b(?! (?:cent(?:er|re)|codes?|limits?))"
+        r"|\bwas (?:kosten?|kostet)\b|\bwie teuer\b"
+        r"|\bwie (?:viel|hoch) (?:ist|sind|kosten?|kostet)\b"
+        r"(?: [\w\-]+){0,3}? (?:\w*preise?|\w*kosten|\w*gebühr(?:en)?)\b|\bwie ?viel kostet\b"
+        r"|\b(?:was ist|wie lautet|welche[rn]) (?:der|den)? ?\w*preis\b"
+        r"|\bcu[aá]nto cuestan?\b|\bqu[eé] precio\b",
+    ),
+    (
+        "frequency",
+        r"\bhow (?:often|frequently|many times)\b|\bwie (?:oft|häufig)\b|\bcada cu[aá]nto\b"
+        r"|\bcon qu[eé] frecuencia\b|\b(?:what|which) interval\b",
+    ),
     (
         "definition",
         r"(?<!\bi )\bmean(?:ing|t by|s)?\b(?! (?:to|that|for))|\bstands? for\b|\bdefin(?:e|ition)\b"
@@ -44,15 +90,15 @@ _ASKS: list[tuple[AnswerType, str]] = [
     ),
     (
         "duration",
-        r"\bhow (?:long|soon|quickly|fast|often|frequently|old)\b|\bhow many (?:\w+ )?"
+        r"\bhow (?:long|soon|quickly|fast|old)\b|\bhow many (?:\w+ )?"
         + UNIT
         + r"\b|\bwithin (?:what|which|how)\b|\b(?:what|which) (?:is the )?(?:\w+ ){0,3}(?:period"
         r"|time ?frame|time limit|duration|retention|lead time|turnaround)\b|^\W*duration\b"
-        r"|\bwie (?:lange?|schnell|oft|alt)\b|\bwie viele? (?:\w+ )?"
+        r"|\bwie (?:lange?|schnell|alt)\b|\bwie viele? (?:\w+ )?"
         + UNIT
         + r"\b|\bfrist\b|\bcu[aá]nto tiempo\b|\bcu[aá]nt[oa]s "
         + UNIT
-        + r"\b|\bplazo\b|\bcada cu[aá]nto\b",
+        + r"\b|\bplazo\b",
     ),
     (
         "place",
@@ -115,22 +161,10 @@ _WAS = re.compile(
 _ASKS_COMPILED = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _ASKS]
 
 _HOLDS_COMPILED = {
-    kind: re.compile(pattern, re.IGNORECASE if kind not in ("person", "place", "code") else 0)
+    kind: re.compile(pattern, re.IGNORECASE if kind not in ("place", "code") else 0)
     for kind, pattern in HOLDS.items()
+    if kind != "person"
 }
-
-_NAME = re.compile(
-    r"(?<=[a-z,] )(?!(?:January|February|March|April|May|June|July|August|September|October"
-    r"|November|December|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)s?\b)[A-Z][a-z]+"
-)
-"""A name within a sentence; in German any noun would be one."""
-
-_OPENS_WITH_NAME = re.compile(
-    r"(?P<name>[A-ZÄÖÜ][a-zäöüß]+(?<!ing)(?<!ion)(?<!ment)(?<!ity)(?<!ung)(?<!s))(?:['’]s)? "
-    r"(?!(?:is|was|has|ist|hat|hatte|its|must|just|most)\b)"
-    r"(?:[a-zäöüß]+(?:s|ed|t|te)|can|may|will|kann|darf|soll)\b"
-)
-"""`Anna approves it`, `Aristotle provided`; not `Bread is baked`."""
 
 
 def expected_type(question: str) -> AnswerType:
@@ -152,13 +186,9 @@ def _is_german_what(question: str) -> bool:
     return opening is not None and (opening["verb"] is not None or guess_language(question) == "de")
 
 
-def holds_type(sentence: str, kind: AnswerType) -> bool:
-    """Whether a sentence could state an answer of this kind; always so for `other`."""
-    if _HOLDS_COMPILED[kind].search(sentence):
-        return True
-    if kind != "person":
-        return False
-    opening = _OPENS_WITH_NAME.match(sentence)
-    if opening and opening["name"].lower() not in ALL_STOP_WORDS:
-        return True
-    return _NAME.search(sentence) is not None and guess_language(sentence) != "de"
+def holds_type(sentence: str, kind: AnswerType, question: str = "") -> bool:
+    """Whether a sentence could state an answer of this kind; always so for `other`. Who is named
+    in the question itself is none."""
+    if kind == "person":
+        return says_who(sentence, question)
+    return _HOLDS_COMPILED[kind].search(sentence) is not None

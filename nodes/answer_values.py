@@ -51,6 +51,10 @@ _PERIOD = re.compile(
     re.IGNORECASE,
 )
 
+_COUNTED_AS: dict[AnswerType, AnswerType] = {
+    "frequency": "duration", "price": "amount", "pin": "code", "phone": "code"
+}  # fmt: skip
+
 _PER_THING = re.compile(r"\b(?:per|pro)\s+(?!(?:cent|zent)\b)([^\W\d_]+)", re.IGNORECASE)
 
 NUMBER = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*")
@@ -111,6 +115,7 @@ def stated_values(sentence: str, question: str) -> frozenset[str]:
         return frozenset()
     if is_counted(question):
         sentence = without_money(sentence)
+    kind = _COUNTED_AS.get(kind, kind)
     if kind in ("duration", "amount", "date", "code"):
         return frozenset(_quantities(sentence, kind) - _quantities(question, kind))
     if kind == "person":

@@ -2,10 +2,18 @@
 
 from typing import Literal
 
+from nodes.money import MONEY
+
 AnswerType = Literal[
     "duration",
+    "frequency",
     "date",
     "amount",
+    "price",
+    "password",
+    "pin",
+    "phone",
+    "email",
     "person",
     "place",
     "step",
@@ -15,6 +23,18 @@ AnswerType = Literal[
     "code",
     "other",
 ]
+
+NEEDS_ITS_KIND: frozenset[AnswerType] = frozenset(
+    {"duration", "frequency", "date", "amount", "price", "password", "pin", "phone", "email"}
+)
+"""Kinds without which a sentence cannot answer; for the others the kind is a sign among signs."""
+
+ASKING = frozenset(
+    """cost costs price much take takes last lasts long many often number amount year date time
+    dauert dauern dauer kostet kosten preis beträgt hoch anzahl jahr datum zeit statt finden findet
+    cuesta cuestan precio dura duran número año""".split()
+)
+"""Words that say which kind of answer is asked for, and not about what."""
 
 UNIT = (
     r"(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|quarters?|nights?"
@@ -41,10 +61,17 @@ _RELATED = (
     r"|seit|alle|spätestens|frühestens|en|dentro|después|antes|desde|hasta|cada)\s+"
 )
 """What makes a time of a number of days: `within 5 days`, not `more than 7 days a month`."""
+_SAYS_IT = r"[^.;|]{0,60}?(?:\b(?:is|was|are|ist|lautet|lauten|es|reads)\b|[:=])"
+
 HOLDS: dict[AnswerType, str] = {
     "duration": rf"(?:{_NUMBER}|\b{_NUMBER_WORD})(?:[\s\-–]+(?:to |bis |a )?[\w]+)?[\s\-]*{UNIT}\b"
-    r"|\b(?:daily|weekly|monthly|quarterly|yearly|annually|immediately|hourly|biweekly|every|"
-    r"täglich|wöchentlich|monatlich|jährlich|vierteljährlich|sofort|diario|mensual|anual)\b",
+    r"|\b(?:immediately|instantly|at once|overnight|sofort|umgehend|inmediatamente)\b",
+    "frequency": rf"\b(?:(?:half-?|bi-?)?(?:hour|dai|week|month|quarter|year|annual|night)ly"
+    r"|biannual|annually|every|each|per|whenever|always|never|regularly|once|twice|times|halb\w*lich"
+    r"|(?:stünd|täg|wöchent|monat|viertel)?(?:jähr)?lich|täglich|wöchentlich|monatlich|stündlich"
+    r"|(?:ein|zwei|drei|vier|zehn|\d+ ?)mal|pro|jede[nrsm]?|alle|nie|immer|regelmäßig"
+    r"|diari[oa]\w*|mensual\w*|semanal\w*|anual\w*|cada|vez|veces|siempre|nunca)\b"
+    rf"|\ban? {UNIT}\b",
     "date": rf"\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}\b|\b(?:1\d|20)\d\ds?\b"
     rf"|\b{_MONTH}\b\.? ?\d|\d\.? (?:de )?{_MONTH}\b|\b\d{{1,2}}(?::\d\d| ?[ap]\.?m\.?| uhr)\b"
     r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:mon|diens|donners|frei|sams|sonn)"
@@ -58,21 +85,38 @@ HOLDS: dict[AnswerType, str] = {
     rf"|\b(?:in|by|until|since|every|each|im|bis|seit) {_MONTH}\b",
     "amount": rf"{_NUMBER}|\b{_NUMBER_WORD}\b|\b(?:unlimited|unbegrenzt|free|kostenlos|gratis|none"
     r"|no charge|ilimitado)\b",
-    "person": r"@|\b(?!(?:D(?:er|ie|as|en|em|es)|(?:Ein|Kein|Jede)\w*|Alle|Am|An|Bei|Für|Im|In|Mit"
-    r"|Nach|Vo[mn]|Zu[mr]|The|This|Our|Your|If|When|For|On|At) )"
-    r"[A-Z][\w'’\-]+ (?:(?:[A-Z]\.|van|von|de|der|da|del|la|bin) ?)*[A-Z][\w'’\-]+"
-    r"|\b(?i:manager|team|lead|leader|head|officer|engineer|director|department|owner|admin"
-    r"|administrator|supervisor|coordinator|specialist|president|ceo|cfo|cto|chief|council|board"
-    r"|committee|desk|staff|nurse|doctor|teacher|author|king|queen|professor|agent|analyst"
+    "price": rf"{MONEY}|\d\s?(?:%|percent\b|prozent\b)|\b(?:free|no charge|complimentary|included"
+    r"|at no cost|kostenlos|kostenfrei|gratis|umsonst|inklusive|enthalten|gratuit[oa]s?)\b"
+    r"|(?:price|cost|fee|fare|rate|charge|preis|kosten|gebühr|precio|tarifa)\w*\b[^.]{0,20}?\d",
+    "password": r"\b(?:pass(?:word|phrase|code)|\w*pass?wort|\w*kennwort|contraseña)\b"
+    rf"{_SAYS_IT}",
+    "pin": rf"\b(?:\w*-?code|pin|combination|\w*kombination|c[oó]digo)\b{_SAYS_IT}"
+    r"|\b[A-Za-z]{1,6}-?\d{2,}|(?<![\d:.,])\d{3,}(?![\d:.,]*\d)",
+    "phone": r"(?<![\w.])(?!\d{4}-\d\d-\d\d)\+?\(?\d(?:[\s()/.\-]?\d){5,}"
+    r"|\b(?:ext(?:ension)?|dial|call|phone|telephone|tel|hotline|durchwahl|apparat|wähl\w*"
+    r"|anruf\w*|\w*nummer|teléfono|extensión)\b\D{0,16}\d{2,}",
+    "email": r"[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+",
+    "person": r"(?<![\w\-])(?i:manager|team|lead|leader|head|officer|engineer|director|department"
+    r"|owner|admin|administrator|supervisor|coordinator|specialist|president|ceo|cfo|cto|chief"
+    r"|council|board|committee|desk|staff|nurse|doctor|teacher|author|king|queen|professor|agent|analyst"
     r"|controller|representative|attorney|lawyer|reception|receptionist|caretaker|colleague"
     r"|employee|chair(?:man|woman|person)?|founder|secretary|planner|buyer|supplier|carrier"
     r"|customer|partner|police|government|people|person|human|purchasing|sales|finance|hr"
+    r"|treasurer|cashier|accountant|auditor|bookkeeper|clerk|warden|ranger|janitor|porter"
+    r"|driver|cook|chef|baker|miller|gardener|plumber|mechanic|cleaner|trainer|coach|host|guide"
+    r"|volunteer|member|guest|visitor|resident|tenant|landlord|student|parent|child|pupil|patient"
+    r"|passenger|pilot|captain|mayor|judge|minister|librarian|physician|vendor|contractor"
+    r"|operator|inspector|developer|designer|tester|user|everyone|everybody|anyone|nobody|no one"
+    r"|writer|singer|player|actor|actress|painter|poet|priest|monk|soldier|knight|emperor"
     r"|jefe|jefa|equipo|director\w*|departamento|responsable|alcalde\w*)s?\b"
     r"|\b(?:[A-Za-z]+ist|group|level \d|tier \d|L\d)s?\b"
     r"|(?i:\b\w*(?:leiter(?:in)?|leitung|abteilung|vorstand|geschäftsführ\w+|beauftragte[rn]?"
     r"|betriebsrat|vorsitzende[rn]?|vorgesetzte[rn]?|führungskr[aä]ft\w*|kolleg(?:e|in)\w*"
     r"|mitarbeiter\w*|beschäftigte\w*|buchhaltung|verwaltung|empfang|hausmeister\w*|arzt|ärztin"
-    r"|einkauf|vertrieb|helfer\w*|techniker\w*)\b)",
+    r"|einkauf|vertrieb|helfer\w*|techniker\w*|wart(?:in)?|meister(?:in)?|müller(?:in)?"
+    r"|förster(?:in)?|fahrer\w*|köchin|koch|gärtner\w*|wächter\w*|gäste?n?|mitglied\w*|leute"
+    r"|kinder|eltern|nutzer\w*|kund(?:e|in)\w*|besucher\w*|jede[rm]?|niemand|kassierer\w*"
+    r"|schüler\w*|lehrer\w*|bürgermeister\w*|präsident\w*|könig\w*|minister\w*)\b)",
     "place": r"\b(?:in|at|on|from|to|near|under|inside|behind|beside|through|within|across|between"
     r"|along|into|over|around|im|am|bei|aus|nach|auf|an|neben|hinter|en|a) "
     r"(?:the |der |dem |den |la |el )?(?:\w+ )?[A-Z0-9]|/\w+|https?:|\b(?:room|building|floor"

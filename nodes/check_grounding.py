@@ -80,7 +80,7 @@ def answers(question: str, sentences: Sequence[Sentence]) -> bool:
     """Whether one of them holds the kind of answer that the question, or its part of it, asks for:
     what is left of a draft need not."""
     return any(
-        holds_type(sentence.text, expected_type(asked))
+        holds_type(sentence.text, expected_type(asked), asked)
         for sentence in sentences
         for asked in sentence.parts or [question]
     )

@@ -5,10 +5,12 @@ import re
 from nodes.words import ALL_STOP_WORDS
 
 _HOW_MANY = re.compile(r"\bhow many\b|\bwie ?viele\b|\bcu[aá]nt[oa]s\b", re.IGNORECASE)
-_CURRENCY = r"(?:[€$£]|\b(?:EUR|USD|GBP|CHF|euros?|dollars?|pounds?|francs?|Franken)\b)"
-_MONEY = re.compile(
-    rf"{_CURRENCY}\s?\d+(?:[.,]\d+)*|(?<![\w.,-])\d+(?:[.,]\d+)*\s?{_CURRENCY}", re.IGNORECASE
+_CURRENCY = (
+    r"(?:[€$£¥₹]|\b(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|JPY|euros?|dollars?|pounds?|francs?|Franken"
+    r"|cents?|Pfund|pesos?|crowns?|Kronen|kr)\b)"
 )
+MONEY = rf"(?:{_CURRENCY}\s?\d+(?:[.,]\d+)*|(?<![\w.,-])\d+(?:[.,]\d+)*\s?{_CURRENCY})"
+_MONEY = re.compile(MONEY, re.IGNORECASE)
 _NOUN = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*(?:[\s-](?P<noun>[^\W\d_]+(?:-[^\W\d_]+)*))?")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from nodes.answer_type import expected_type, holds_type
+from nodes.answer_words import NEEDS_ITS_KIND
 from nodes.findings import Evidence, Sentence
 from nodes.follow_up import NAMED, terms_for
 from nodes.state import Query, Turn
@@ -145,7 +146,7 @@ def covers(sentence: Sentence, part: str) -> bool:
     asked, said = set(stems(part, language)), {stem(word, language) for word in words(placed)}
     enough = len(asked & said) >= COVERED * len(asked)
     kind = expected_type(part)
-    holds = kind not in ("duration", "date", "amount") or holds_type(sentence.text, kind)
+    holds = kind not in NEEDS_ITS_KIND or holds_type(sentence.text, kind)
     return bool(asked) and enough and holds
 
 

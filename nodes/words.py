@@ -88,6 +88,7 @@ SHOUTED = 4
 """Words in capitals from which they are a sentence; "VPN IT SLA" may be three acronyms."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?", re.UNICODE)
+_VOWEL_S = re.compile(r"(?<=..[aiou])s$")
 _GERMAN_LETTERS = re.compile(r"[äöüß]")
 _SPANISH_LETTERS = re.compile(r"[ñ¿¡áéíó]")
 
@@ -109,10 +110,12 @@ def stems(text: str, language: str = "en") -> list[str]:
 
 @lru_cache(maxsize=50_000)
 def stem(word: str, language: str = "en") -> str:
-    """The Snowball stem; a word with a digit stays as it is."""
+    """The Snowball stem; a word with a digit stays as it is. The plural of German words that end
+    in a vowel, `Kanus`, is left whole by Snowball."""
     if any(c.isdigit() for c in word):
         return word
-    return str(snowballstemmer.stemmer(_SNOWBALL.get(language, "english")).stemWord(word))
+    stemmed = str(snowballstemmer.stemmer(_SNOWBALL.get(language, "english")).stemWord(word))
+    return _VOWEL_S.sub("", stemmed) if language == "de" else stemmed
 
 
 def literals(text: str) -> list[str]:

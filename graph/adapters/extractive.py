@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from graph.adapters.answer_scorer import AnswerScorer
 from graph.adapters.grading import tellable
-from graph.adapters.sentence_signs import NEEDS_ITS_KIND
 from graph.adapters.whole_passages import around, asks_for_several
 from ingest.documents import Candidate
 from nodes.answer_type import expected_type, holds_type
-from nodes.answer_words import AnswerType
+from nodes.answer_words import NEEDS_ITS_KIND, AnswerType
 from nodes.citations import cite
 from nodes.conflicts import Statement, contradict
 from nodes.findings import Evidence, Rejected, Sentence, Stated
@@ -82,7 +81,7 @@ class ExtractiveGenerator:
         wrong, known = {one.sentence for one in rejected}, {one.text for one in kept}
         may_answer = _answers(question)
         open_ones = [one for one in told if one.text not in wrong and may_answer(one.text)]
-        open_ones = _of_the_named(question, open_ones)
+        open_ones = _of_the_named(question, _on_the_subject(question, told, open_ones))
         rows = _of_the_named_row(question, open_ones)
         chosen = choose(question, rows, limit)
         if chosen and asks_for_several(question) and not _is_row_of(rows, open_ones, chosen[0]):
@@ -104,8 +103,24 @@ def _answers(question: str) -> Callable[[str], bool]:
     if kind not in HELD_TO or SEVERAL.search(question):
         return lambda text: True
     if is_counted(question):
-        return lambda text: holds_type(without_money(text), kind)
-    return lambda text: holds_type(text, kind)
+        return lambda text: holds_type(without_money(text), kind, question)
+    return lambda text: holds_type(text, kind, question)
+
+
+def _on_the_subject(question: str, told: list[Told], open_ones: list[Told]) -> list[Told]:
+    """Those that name, with their title and headings, all that the best of all sentences names of
+    the question: beside the course on sailing, what the course on rowing takes answers another."""
+    if SEVERAL.search(question) or not told:
+        return open_ones
+    language = guess_language(question)
+    asked = set(stems(question, language))
+
+    def named(one: Told) -> set[str]:
+        chunk = one.candidate.chunk
+        return asked & set(stems(f"{chunk.title} {chunk.heading} {one.text}", language))
+
+    subject = named(max(told, key=lambda one: one.log_odds))
+    return [one for one in open_ones if subject <= named(one)]
 
 
 def _of_the_named(question: str, told: list[Told]) -> list[Told]:

@@ -1,10 +1,12 @@
 """The default grader: a passage is as good as its best sentence that may answer."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from graph.adapters.answer_scorer import AnswerScorer, ScoredPassage
 from ingest.documents import Candidate
 from nodes.findings import Grade, Stated, Verdict
+from nodes.named_things import nowhere
 from nodes.ports import GradedPassages
 
 AT_BEST = "passages are ambiguous at best"
@@ -32,6 +34,8 @@ class CalibratedGrader:
     ) -> GradedPassages:
         scoring = await self._scorer.score(question, candidates, among=among)
         grades = [self._grade(passage, upper, lower) for passage in scoring.passages]
+        if nowhere(question, among):
+            grades = [_of_another(grade) for grade in grades]
         return GradedPassages(list(grades), self._problem(scoring.passages) or scoring.problem)
 
     def _grade(self, passage: ScoredPassage, upper: float | None, lower: float | None) -> Grade:
@@ -57,6 +61,13 @@ class CalibratedGrader:
         if any(passage.model is None for passage in passages):
             return f"no calibration for these passages; {AT_BEST}"
         return ""
+
+
+def _of_another(grade: Grade) -> Grade:
+    """Of a question that names what no candidate has, such as a person or a product: whatever was
+    found is of another one, however near it is."""
+    verdict: Verdict = "ambiguous" if grade.verdict == "correct" else grade.verdict
+    return replace(grade, verdict=verdict, stated=[])
 
 
 def tellable(passage: ScoredPassage, upper: float | None = None) -> list[Stated]:

@@ -1,12 +1,14 @@
 """All signs of a question's candidates: their own, and their lead over each other."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from graph.adapters.passage_signs import Signs, vector_signs, word_signs
 from graph.adapters.question_signs import AskedQuestion
 from graph.adapters.sentence_signs import SentenceSigns, sentence_signs
 from ingest.documents import Candidate
 from ingest.passage_vectors import PassageVectors
+from nodes.answer_words import NEEDS_ITS_KIND
 
 ReadSentence = tuple[SentenceSigns, Signs]
 
@@ -41,6 +43,8 @@ def read_passages(
     """For each passage its sentences, each with its own signs, as `passage_…` those of its
     passage, and as `…_lead` how far it stands above the best of the other passages."""
     found = [_read(question, *one) for one in zip(pool, vectors, strict=True)]
+    if question.kind in NEEDS_ITS_KIND:
+        found = _on_subject(found)
     for name in LED:
         best = [max((s[name] for _, s in read if name in s), default=None) for read in found]
         for place, read in enumerate(found):
@@ -51,6 +55,34 @@ def read_passages(
                     lead = 0.0 if rival is None else signs[name] - rival
                     signs[f"{name}_lead"] = min(lead, HIGHEST)
     return found
+
+
+def _on_subject(found: list[list[ReadSentence]]) -> list[list[ReadSentence]]:
+    """A sentence is no answer where another one, which is none for lack of its kind, names all that
+    it names of the question's subject, and more: canoes are spoken of, and the price is of boats.
+    What follows upon that other sentence may go on about the same."""
+    lacking = {
+        (place, n): sentence.names
+        for place, read in enumerate(found)
+        for n, (sentence, _) in enumerate(read)
+        if not sentence.holds
+    }
+
+    def is_of_another(place: int, n: int, names: frozenset[str]) -> bool:
+        return any(
+            names < more and not (place == its and before < n)
+            for (its, before), more in lacking.items()
+        )
+
+    return [
+        [
+            (replace(sentence, eligible=False), signs)
+            if sentence.eligible and is_of_another(place, n, sentence.names)
+            else (sentence, signs)
+            for n, (sentence, signs) in enumerate(read)
+        ]
+        for place, read in enumerate(found)
+    ]
 
 
 def _read(

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ingest.ports import Encoded, Vector
 from nodes.answer_type import expected_type
-from nodes.answer_words import AnswerType
+from nodes.answer_words import ASKING, AnswerType
+from nodes.asked_year import asked_years
 from nodes.words import ALL_STOP_WORDS, content_words, guess_language, literals, stem, words
 
 _WORD = re.compile(r"[^\W_]+")
@@ -28,16 +29,19 @@ NEGATION = re.compile(
 
 @dataclass(frozen=True)
 class AskedQuestion:
-    """A question with what must be found in an answer. `tokens` are those of content words."""
+    """A question with what must be found in an answer. `tokens` are those of content words, and
+    `subject` the stems that say what it asks about, and not for which kind of answer."""
 
     text: str
     language: str
     kind: AnswerType
     stems: frozenset[str]
+    subject: frozenset[str]
     literals: frozenset[str]
     numbers: frozenset[str]
     names: frozenset[str]
     values: frozenset[str]
+    years: frozenset[str]
     negated: bool
     sentence: Vector | None = None
     tokens: Vector | None = None
@@ -46,16 +50,19 @@ class AskedQuestion:
 def read_question(question: str, encoded: Encoded | None = None) -> AskedQuestion:
     """Without `encoded` only the signs that words give can be computed."""
     language = guess_language(question)
+    stems = frozenset(stem(word, language) for word in content_words(question))
     names = () if language == "de" else NAME.findall(question)
     return AskedQuestion(
         text=question,
         language=language,
         kind=expected_type(question),
-        stems=frozenset(stem(word, language) for word in content_words(question)),
+        stems=stems,
+        subject=stems - {stem(word, language) for word in ASKING},
         literals=frozenset(token.lower() for token in literals(question)),
         numbers=frozenset(NUMBER.findall(question)),
         names=frozenset(name.lower() for name in names),
         values=frozenset(VALUE.findall(question)),
+        years=asked_years(question),
         negated=bool(NEGATION.search(question)),
         sentence=encoded.sentence if encoded else None,
         tokens=encoded.tokens[_content(question, encoded)] if encoded else None,

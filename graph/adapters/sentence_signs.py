@@ -11,21 +11,19 @@ from ingest.passage_vectors import PassageVectors
 from ingest.ports import Vector
 from ingest.sentences import asks, sentence_spans
 from nodes.answer_type import holds_type
-from nodes.answer_words import AnswerType
+from nodes.answer_words import NEEDS_ITS_KIND
+from nodes.asked_year import of_another_year
 
 NEIGHBOURHOOD = 120
 """Code points before a sentence that may name what it speaks of."""
-
-
-NEEDS_ITS_KIND: frozenset[AnswerType] = frozenset({"duration", "date", "amount"})
-"""Kinds without which a sentence cannot answer; for the others the kind is a sign among signs."""
 
 
 @dataclass(frozen=True)
 class SentenceSigns:
     """`chunk.text[start:end]` and its named signs.
 
-    `holds` where it has the expected kind of answer; `eligible` where it may be one at all.
+    `holds` where it has the expected kind of answer; `eligible` where it may be one at all. `names`
+    are the stems of the question that it has, or that stand above it.
     """
 
     start: int
@@ -33,6 +31,7 @@ class SentenceSigns:
     text: str
     holds: bool
     eligible: bool
+    names: frozenset[str]
     signs: dict[str, float]
 
 
@@ -42,9 +41,10 @@ def sentence_signs(
     """Each quotable unit of the passage, in order; without `vectors` only the signs of words.
 
     Cosines are in [-1, 1], shares in [0, 1]; `around` counts the heading and what stands before. A
-    question and the title itself answer nothing.
+    question, the title itself and what is said of another year answer nothing.
     """
     head = f"{chunk.title} {chunk.heading}"
+    above = text_stems(head, question.language)
     spans = sentence_spans(chunk.text)
     by_words = [_word_signs(question, chunk.text, head, start, end) for start, end in spans]
     by_vectors = _vector_signs(question, vectors, spans) if vectors else [{}] * len(spans)
@@ -53,13 +53,15 @@ def sentence_signs(
     for (start, end), words, late in zip(spans, by_words, by_vectors, strict=True):
         text = chunk.text[start:end]
         holds = not words["lacks_kind"]
+        named = question.subject & (above | text_stems(text, question.language))
         eligible = (
             (holds or question.kind not in NEEDS_ITS_KIND)
             and not asks(text)
             and text.strip("#*. ").lower() not in headings
             and words["new_words"] > 0
+            and not of_another_year(text, head=head, asked=question.years)
         )
-        found.append(SentenceSigns(start, end, text, holds, eligible, words | late))
+        found.append(SentenceSigns(start, end, text, holds, eligible, named, words | late))
     return found
 
 
@@ -73,7 +75,7 @@ def _word_signs(
     return {
         "coverage": share(question.stems, stems),
         "around": share(question.stems, stems | around | text_stems(head, question.language)),
-        "lacks_kind": float(not holds_type(text, question.kind)),
+        "lacks_kind": float(not holds_type(text, question.kind, question.text)),
         "asks_other": float(question.kind == "other"),
         "new_value": float(bool(set(VALUE.findall(text)) - question.values)),
         "literals_missing": missing(question.literals, named.lower()),
