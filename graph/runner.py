@@ -23,7 +23,7 @@ from nodes.context import Context
 from nodes.fallback import or_fallback
 from nodes.state import Degraded, State, Turn
 
-PIPELINE_VERSION = "8"
+PIPELINE_VERSION = "9"
 """Grows when the same settings could give another answer."""
 
 TURNS = 10

@@ -9,7 +9,7 @@ from nodes.words import guess_language
 # The order decides: the first that matches is the question's type.
 _WHICH = (
     r"\b(?:what(?:'s| is| was)?|which|wie (?:lautet|ist)|was ist|welche[rsnm]?|cu[aá]l es|qu[eé])"
-    r"(?: (?!for\b|für\b|to\b)[\w\-'’]+){0,4}? "
+    r"(?: (?!about\b|for\b|für\b|to\b)[\w\-'’]+){0,4}? "
 )
 """What stands between the word that asks and the attribute that is asked for."""
 
@@ -143,6 +143,9 @@ _ASKS: list[tuple[AnswerType, str]] = [
         r"|debo|se puede) )|\bwhether\b|\bis it (?:ok|okay|possible|allowed)\b|\bcan (?:i|we)\b",
     ),
 ]
+_JOINS = re.compile(
+    r"\b(?:and|or|und|oder|y|o|both|beide[rns]?|versus|vs|than|als)\b", re.IGNORECASE
+)
 _TAKEN_OVER = re.compile(r"\?\s*+\([^()]*\)\s*+$")
 _RELATIVE = re.compile(
     r"(?P<asks>(?:^|[.?!:]\s+)\W*(?:(?:in|at|by|to|from|on|up to|until) )?"
@@ -184,6 +187,11 @@ def _is_german_what(question: str) -> bool:
     """`Was gilt im Lager?` is no `Was it cold?`."""
     opening = _WAS.match(question)
     return opening is not None and (opening["verb"] is not None or guess_language(question) == "de")
+
+
+def asks_of_several(question: str) -> bool:
+    """Whether it may ask the same of several things: `of tickets and recordings`."""
+    return _JOINS.search(question) is not None
 
 
 def holds_type(sentence: str, kind: AnswerType, question: str = "") -> bool:

@@ -8,6 +8,7 @@ from nodes.confidence import too_unsure
 from nodes.context import DEFAULTS, Context
 from nodes.fallback import or_fallback
 from nodes.findings import Sentence
+from nodes.named_things import nowhere
 from nodes.nearest import found_at, nearest
 from nodes.ports import OtherBases
 from nodes.scope_of_base import NEVER, out_of_scope
@@ -50,6 +51,13 @@ UNSURE = {
 }
 """In the place of `no_evidence`, where a draft was below the bar of confidence."""
 
+UNNAMED = {
+    "en": "I don't know: nothing that I found in the documents names “{}”.",
+    "de": "Das weiß ich nicht: Keine der Fundstellen nennt „{}“.",
+    "es": "No lo sé: nada de lo que encontré en los documentos nombra «{}».",
+}
+"""In the place of `no_evidence`, where the question names what no passage has."""
+
 CLOSEST = {
     "en": "Closest, but not an answer:",
     "de": "Am nächsten, aber keine Antwort:",
@@ -88,6 +96,9 @@ async def decline(
 
 
 def _said(state: State, context: Context, language: str, reason: Reason) -> str:
+    unnamed = nowhere(state.standalone, state.candidates) if reason == "no_evidence" else []
+    if unnamed:
+        return UNNAMED[language].format(unnamed[0])
     if reason == "no_evidence" and state.confidence is not None and too_unsure(state, context):
         return UNSURE[language].format(state.confidence, context.min_confidence)
     return TEXTS[language][reason]

@@ -8,7 +8,7 @@ from graph.adapters.answer_scorer import AnswerScorer
 from graph.adapters.grading import tellable
 from graph.adapters.whole_passages import around, asks_for_several
 from ingest.documents import Candidate
-from nodes.answer_type import expected_type, holds_type
+from nodes.answer_type import asks_of_several, expected_type, holds_type
 from nodes.answer_words import NEEDS_ITS_KIND, AnswerType
 from nodes.citations import cite
 from nodes.conflicts import Statement, contradict
@@ -109,8 +109,9 @@ def _answers(question: str) -> Callable[[str], bool]:
 
 def _on_the_subject(question: str, told: list[Told], open_ones: list[Told]) -> list[Told]:
     """Those that name, with their title and headings, all that the best of all sentences names of
-    the question: beside the course on sailing, what the course on rowing takes answers another."""
-    if SEVERAL.search(question) or not told:
+    the question: beside the course on sailing, what the course on rowing takes answers another.
+    Only of a question for one value, of one thing."""
+    if not told or expected_type(question) not in HELD_TO or asks_of_several(question):
         return open_ones
     language = guess_language(question)
     asked = set(stems(question, language))

@@ -1,5 +1,6 @@
 """All signs of a question's candidates: their own, and their lead over each other."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -8,6 +9,7 @@ from graph.adapters.question_signs import AskedQuestion
 from graph.adapters.sentence_signs import SentenceSigns, sentence_signs
 from ingest.documents import Candidate
 from ingest.passage_vectors import PassageVectors
+from nodes.answer_type import asks_of_several
 from nodes.answer_words import NEEDS_ITS_KIND
 
 ReadSentence = tuple[SentenceSigns, Signs]
@@ -27,6 +29,13 @@ LED = ("late", "cosine", "passage_late", "passage_dense")
 where it has none, several are alike."""
 
 
+_GOES_ON = re.compile(
+    r"\W*(?:it|this|that|they|these|he|she|er|sie|es|dies\w*|each|every|jede\w?|[eé]l|ella|est[aeo]s?)\b",
+    re.IGNORECASE,
+)
+"""What speaks of the thing before."""
+
+
 def pooled(candidates: Sequence[Candidate], among: Sequence[Candidate]) -> list[Candidate]:
     """The candidates, then the first POOL of `among` that are not there yet."""
     pool = {candidate.chunk.chunk_id: candidate for candidate in candidates}
@@ -43,8 +52,8 @@ def read_passages(
     """For each passage its sentences, each with its own signs, as `passage_…` those of its
     passage, and as `…_lead` how far it stands above the best of the other passages."""
     found = [_read(question, *one) for one in zip(pool, vectors, strict=True)]
-    if question.kind in NEEDS_ITS_KIND:
-        found = _on_subject(found)
+    if question.kind in NEEDS_ITS_KIND and not asks_of_several(question.text):
+        found = [_on_subject(read) for read in found]
     for name in LED:
         best = [max((s[name] for _, s in read if name in s), default=None) for read in found]
         for place, read in enumerate(found):
@@ -57,32 +66,19 @@ def read_passages(
     return found
 
 
-def _on_subject(found: list[list[ReadSentence]]) -> list[list[ReadSentence]]:
-    """A sentence is no answer where another one, which is none for lack of its kind, names all that
-    it names of the question's subject, and more: canoes are spoken of, and the price is of boats.
-    What follows upon that other sentence may go on about the same."""
-    lacking = {
-        (place, n): sentence.names
-        for place, read in enumerate(found)
-        for n, (sentence, _) in enumerate(read)
-        if not sentence.holds
-    }
-
-    def is_of_another(place: int, n: int, names: frozenset[str]) -> bool:
-        return any(
-            names < more and not (place == its and before < n)
-            for (its, before), more in lacking.items()
-        )
-
-    return [
-        [
-            (replace(sentence, eligible=False), signs)
-            if sentence.eligible and is_of_another(place, n, sentence.names)
-            else (sentence, signs)
-            for n, (sentence, signs) in enumerate(read)
-        ]
-        for place, read in enumerate(found)
-    ]
+def _on_subject(read: list[ReadSentence]) -> list[ReadSentence]:
+    """A sentence is no answer where a later one of its passage, which is none for lack of its kind,
+    names all that it names of the question's subject, and more: canoes are spoken of, and the price
+    before is of boats. What follows upon that other one may go on about the same."""
+    kept: list[ReadSentence] = []
+    later: list[frozenset[str]] = []
+    for sentence, signs in reversed(read):
+        another = any(sentence.names < more for more in later)
+        fit = sentence.eligible and (not another or _GOES_ON.match(sentence.text) is not None)
+        kept.append((replace(sentence, eligible=fit), signs))
+        if not sentence.holds:
+            later.append(sentence.names)
+    return kept[::-1]
 
 
 def _read(
