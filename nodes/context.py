@@ -50,7 +50,7 @@ class Context(BaseModel):
         None, ge=0, le=1, description="Graded incorrect below; None: the calibration's own."
     )
     min_confidence: float = Field(
-        0.55, ge=0, le=1, description="Declined below this probability of a right answer."
+        0.6, ge=0, le=1, description="Declined below this probability of a right answer."
     )
     clarify: bool = Field(True, description="Ask back where a question may mean several things.")
     sentences: int = Field(5, ge=1, le=10, description="Sentences of an extractive answer.")

@@ -19,9 +19,10 @@ _QUOTED = re.compile(r"[\"“„«](?P<name>[^\"“”„«»?]{2,40})[\"”“�
 _CAPITAL = re.compile(r"(?<![\w'’])[A-ZÀ-Þ][^\W_]*(?:[-'’&][^\W_]+)*")
 _NO_NAME = re.compile(
     r"(?:I|I['’]\w+|(?:Jan|Febr)uary|March|April|May|June|July|August|(?:Septem|Octo|Novem|Decem)ber"
-    r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|[^a-z]+)"
+    r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
+    r"|Celsius|Fahrenheit|Kelvin|[^a-z]+)"
 )
-"""Days and months; what is in capitals alone may be written out in the documents."""
+"""Days, months and degrees; what is in capitals alone may be written out in the documents."""
 
 _CODE = re.compile(r"[A-Za-z][^\W_]*[-]?\w*\d\w*|\w*[^\W_]_[^\W_]\w*")
 _OPENS = re.compile(r"(?:^|[.!?:;]\s)\W*$")
@@ -55,11 +56,12 @@ def _capitals(question: str) -> Iterator[str]:
 
 def _in_apposition(question: str) -> Iterator[str]:
     """German writes every noun with a capital: of two in a row the second names the first, as in
-    `Hütte Dachs` and `Jana Vogel`."""
+    `Hütte Dachs` and `Jana Vogel`; but not in `Fords Werke`."""
     found = list(_CAPITAL.finditer(question))
     for first, second in pairwise(found):
         alone = not _OPENS.search(question[: first.start()])
-        if alone and question[first.end() : second.start()] == " " and second.group().isalpha():
+        in_a_row = question[first.end() : second.start()] == " " and second.group().isalpha()
+        if alone and in_a_row and not first.group().endswith("s"):
             yield second.group()
 
 
