@@ -17,6 +17,7 @@ SHORTEST = 4
 
 _QUOTED = re.compile(r"[\"“„«](?P<name>[^\"“”„«»?]{2,40})[\"”“»]")
 _CAPITAL = re.compile(r"(?<![\w'’])[A-ZÀ-Þ][^\W_]*(?:[-'’&][^\W_]+)*")
+_SMALL = re.compile(r"(?<![\w'’-])[^\W\d_A-ZÀ-Þ][^\W\d_]*")
 _NO_NAME = re.compile(
     r"(?:I|I['’]\w+|(?:Jan|Febr)uary|March|April|May|June|July|August|(?:Septem|Octo|Novem|Decem)ber"
     r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
@@ -61,6 +62,8 @@ def _in_apposition(question: str) -> Iterator[str]:
     for first, second in pairwise(found):
         alone = not _OPENS.search(question[: first.start()])
         in_a_row = question[first.end() : second.start()] == " " and second.group().isalpha()
+        if _NO_NAME.fullmatch(second.group()):
+            continue
         if alone and in_a_row and not first.group().endswith("s"):
             yield second.group()
 
@@ -87,14 +90,18 @@ class _Found:
     def __init__(self, text: str) -> None:
         self._text = text
         self._folded = text.casefold()
-        self._joined = re.sub(r"[\W_]", "", self._folded)
-        self._words = set(words(text))
+        tokens = words(text)
+        self._joined = {first + second for first, second in pairwise(tokens)}
+        self._words = set(tokens)
+        small = set(_SMALL.findall(text))
+        self._names = {word.lower() for word in _CAPITAL.findall(text)} - small
         self._stems = {stem(word) for word in self._words}
 
     def has(self, name: str) -> bool:
-        """As it is, joined otherwise (`WiFi`), or cut to one of its words."""
+        """As it is, misspelt but for an ordinary word, joined otherwise (`WiFi`), or cut to one of
+        its words."""
         joined = re.sub(r"[\W_]", "", name.casefold())
-        if name.casefold() in self._folded or (len(joined) >= SHORTEST and joined in self._joined):
+        if name.casefold() in self._folded or joined in self._joined | self._words:
             return True
         if _CODE.fullmatch(name):
             return False
@@ -115,6 +122,6 @@ class _Found:
             return True
         if len(word) < SHORTEST:
             return False
-        alike = [w for w in self._words if w[0] == word[0] and abs(len(w) - len(word)) <= 2]
+        alike = [w for w in self._names if w[0] == word[0] and abs(len(w) - len(word)) <= 2]
         near = difflib.get_close_matches(word, alike, n=1, cutoff=ALIKE)
         return bool(near) or any(word in one for one in self._words)
