@@ -109,6 +109,8 @@ def _same_subject(question: str, one: Statement, other: Statement, *, numbers: b
     )
     if len(ours & theirs) < SAME_SUBJECT * max(1, len(ours | theirs)):
         return False
+    if _siblings(asked, language, one, other):
+        return False
     if question.isupper():  # capitals say nothing of its words then
         question = question.lower()
     named = {name.lower() for name in [*literals(question), *NUMBER.findall(question)]}
@@ -123,6 +125,17 @@ def _same_subject(question: str, one: Statement, other: Statement, *, numbers: b
         for x in (one, other)
     ]
     return held[0] == held[1]
+
+
+def _siblings(asked: set[str], language: str, one: Statement, other: Statement) -> bool:
+    """Whether their titles name two things of one kind, `Hütte Reiher` and `Hütte Otter`, of which
+    the question names one: in German its capital tells no name from a noun."""
+    ours, theirs = (
+        {_subject(word, language) for word in words(x.candidate.chunk.title)} for x in (one, other)
+    )
+    own, its = ours - theirs, theirs - ours
+    alike = bool(ours & theirs) and bool(own) and bool(its)
+    return alike and bool(asked & own) != bool(asked & its)
 
 
 def _common(question: str, one: Statement, other: Statement) -> float:
