@@ -29,15 +29,19 @@ _OPENS_WITH_NAME = re.compile(
     r"(?P<name>[A-ZÄÖÜ][a-zäöüß]+(?<!ing)(?<!ion)(?<!ment)(?<!ity)(?<!ung)(?<!s))(?:['’]s)? "
     r"(?!(?:is|was|has|ist|hat|hatte|its|must|just|most)\b)"
     r"(?:[a-zäöüß]+(?:s|ed|t|te)|can|may|will|kann|darf|soll)\b"
-    r"(?! (?:are|were|is|was|have|had|must|can|may|will|should|do|did|stay|lie|cost|need)\b)"
+    r"(?! (?:are|were|is|was|have|had|must|can|may|will|should|do|did|stay|lie|cost|need"
+    r"|werden|wird|sind|bleiben|liegen)\b)"
 )
 """`Anna approves it`, `Aristotle provided`; not `Bread is baked`, nor `Oak boards lie`."""
 
-_SUBJECT = re.compile(
-    r"\b(?:the|an?|our|your|each|every|der|die|das|ein\w*|unser\w*|jede\w?|el|la|los|las|una?)\s+"
-    r"(?:[\w\-]+\s+){1,3}?(?=(?P<verb>[\w\-]+))",
+_DETERMINER = re.compile(
+    r"\b(?:the|an?|our|your|each|every|der|die|das|ein\w*|unser\w*|jede\w?|el|la|los|las|una?)\s+",
     re.IGNORECASE,
 )
+_SUBJECT_WORDS = 3
+"""Of a subject between its article and its verb, at most."""
+
+_TOKEN = re.compile(r"[\w\-]+")
 _PASSIVE = re.compile(
     r"\b(?:is|are|was|were|be|been|being|stays?|gets?|remains?|w[eiu]rd\w*|w[uo]rden?|ist|sind|war\w*"
     r"|bleib\w*)\b",
@@ -79,8 +83,10 @@ def _does_it(sentence: str, question: str) -> bool:
         return False
     language = guess_language(question)
     verb = stem(asked["verb"].lower(), language)
-    return any(
-        stem(found["verb"].lower(), language) == verb
-        and not _PASSIVE.search(sentence[: found.end()])
-        for found in _SUBJECT.finditer(sentence)
-    )
+    for article in _DETERMINER.finditer(sentence):
+        following = list(_TOKEN.finditer(sentence, article.end()))[1 : _SUBJECT_WORDS + 1]
+        for word in following:
+            active = not _PASSIVE.search(sentence[: word.start()])
+            if active and stem(word.group().lower(), language) == verb:
+                return True
+    return False

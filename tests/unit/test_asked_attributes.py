@@ -1,0 +1,124 @@
+"""Attributes that a question asks for, and the sentences that have one, in three languages."""
+
+import pytest
+
+from nodes.answer_type import asks_of_several, expected_type, holds_type
+from nodes.answer_words import AnswerType
+
+QUESTIONS: list[tuple[AnswerType, str]] = [
+    ("price", "How much do I have to pay for parking?"),
+    ("price", "What is the monthly fee?"),
+    ("price", "Wie teuer ist ein Stellplatz?"),
+    ("price", "¿Cuánto cuesta la entrada?"),
+    ("password", "What is the Wi-Fi password?"),
+    ("password", "Wie lautet das Passwort für das Gäste-WLAN?"),
+    ("password", "¿Cuál es la contraseña?"),
+    ("pin", "What is the door code?"),
+    ("pin", "Welchen Code hat das Tor?"),
+    ("phone", "What is the phone number of the night desk?"),
+    ("phone", "Wie lautet die Durchwahl der Werkstatt?"),
+    ("phone", "¿Cuál es el número de teléfono de la recepción?"),
+    ("email", "Which e-mail address do invoices go to?"),
+    ("email", "Wie lautet die E-Mail-Adresse der Buchhaltung?"),
+    ("frequency", "How often is the alarm tested?"),
+    ("frequency", "Wie häufig wird geprüft?"),
+    ("frequency", "¿Cada cuánto se revisa?"),
+]
+ALIKE: list[tuple[AnswerType, str]] = [
+    ("password", "What is the password policy?"),
+    ("password", "What is the minimum password length?"),
+    ("password", "What are the rules for passwords?"),
+    ("pin", "What is the code of conduct?"),
+    ("pin", "What about the PIN of the gateway?"),
+    ("pin", "What does the error code E-4102 mean?"),
+    ("price", "Which cost centre do I book it on?"),
+    ("frequency", "How long are the courses?"),
+    ("phone", "May I use my phone at work?"),
+    ("email", "How do I set up e-mail?"),
+]
+HELD: list[tuple[AnswerType, str]] = [
+    ("price", "A night costs 84 euros."),
+    ("price", "Breakfast is included."),
+    ("price", "Ein Platz kostet CHF 12.50 am Tag."),
+    ("price", "Price: 39"),
+    ("password", "The password of the guest network is pinecone."),
+    ("password", "Passwort: Tannenzapfen"),
+    ("pin", "The code of the gate is 2580."),
+    ("pin", "Enter 4711 at the key box."),
+    ("phone", "Call +49 341 550134 at night."),
+    ("phone", "The night desk answers on extension 17."),
+    ("email", "Write to accounts@example.org."),
+    ("frequency", "Fire drills are held monthly."),
+    ("frequency", "The filter is changed every two weeks."),
+    ("frequency", "Das Tor wird zweimal im Jahr geprüft."),
+    ("duration", "It takes two weeks."),
+]
+LACKED: list[tuple[AnswerType, str]] = [
+    ("price", "Canoes can be borrowed for two hours."),
+    ("price", "The desk opens at 8:00."),
+    ("password", "The network is called Camp-Guest."),
+    ("password", "You need a password to log in."),
+    ("pin", "The key hangs in a box beside the door."),
+    ("pin", "You may enter from 15:00."),
+    ("phone", "The front desk opens at 8 and closes at 20:00."),
+    ("phone", "It was built on 2021-05-04."),
+    ("email", "Write to the front desk."),
+    ("frequency", "The course takes 12 hours."),
+    ("duration", "Fire drills are held monthly."),
+    ("duration", "Kurse werden monatlich angekündigt."),
+]
+
+
+@pytest.mark.parametrize(("kind", "question"), QUESTIONS)
+def test_reads_which_attribute_is_asked_for(kind: AnswerType, question: str) -> None:
+    assert expected_type(question) == kind
+
+
+@pytest.mark.parametrize(("kind", "question"), ALIKE)
+def test_what_merely_names_the_attribute_does_not_ask_for_it(
+    kind: AnswerType, question: str
+) -> None:
+    assert expected_type(question) != kind
+
+
+@pytest.mark.parametrize(("kind", "sentence"), HELD)
+def test_a_sentence_that_has_it(kind: AnswerType, sentence: str) -> None:
+    assert holds_type(sentence, kind)
+
+
+@pytest.mark.parametrize(("kind", "sentence"), LACKED)
+def test_a_sentence_that_lacks_it(kind: AnswerType, sentence: str) -> None:
+    assert not holds_type(sentence, kind)
+
+
+WHO = [
+    ("Who approves it?", "Anna approves it.", True),
+    ("Who approves it?", "The finance team approves it.", True),
+    ("Who grinds the corn?", "The old wheelwright grinds the corn.", True),
+    ("Who repairs broken kayaks?", "Broken kayaks are marked with red tape.", False),
+    ("Who maintains the Bosch grinder?", "The Bosch grinder has a hood.", False),
+    ("Who brings the firewood?", "It is delivered to Maple Street on Fridays.", False),
+    ("Who uses the network?", "The network is called Camp-Guest.", False),
+    ("Wer repariert die Boote?", "Jana Brandt repariert die Boote.", True),
+    ("Wer unterschreibt?", "Die Kassenwartin unterschreibt die Verträge.", True),
+    ("Wer repariert Kajaks?", "Defekte Kajaks werden mit rotem Band repariert.", False),
+]
+
+
+@pytest.mark.parametrize(("question", "sentence", "says"), WHO)
+def test_who_is_a_name_or_a_role_or_does_what_is_asked_about(
+    question: str, sentence: str, says: bool
+) -> None:
+    assert holds_type(sentence, "person", question) == says
+
+
+@pytest.mark.parametrize(
+    ("question", "several"),
+    [
+        ("How long do we keep tickets and recordings?", True),
+        ("Was kosten Kanus oder Ruderboote?", True),
+        ("How long do we keep tickets?", False),
+    ],
+)
+def test_what_joins_things_may_ask_of_several(question: str, several: bool) -> None:
+    assert asks_of_several(question) == several
