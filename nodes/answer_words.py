@@ -61,7 +61,10 @@ _RELATED = (
     r"|seit|alle|spätestens|frühestens|en|dentro|después|antes|desde|hasta|cada)\s+"
 )
 """What makes a time of a number of days: `within 5 days`, not `more than 7 days a month`."""
-_SAYS_IT = r"[^.;|]{0,60}?(?:\b(?:is|was|are|ist|lautet|lauten|es|reads)\b|[:=])"
+_SAYS_IT = (
+    r"[^.;|]{0,60}?(?:\b(?:is|was|are|ist|lautet|lauten|es|reads)\b|[:=])(?!\s+(?:(?:be)?ge\w+t|\w+ed"
+    r"|sent|set|kept|given|known|not|never|too|valid|in|on|at|with|by|to|nicht|nie|im|bei|zu)\b)"
+)
 
 HOLDS: dict[AnswerType, str] = {
     "duration": rf"(?:{_NUMBER}|\b{_NUMBER_WORD})(?:[\s\-–]+(?:to |bis |a )?[\w]+)?[\s\-]*{UNIT}\b"
@@ -76,6 +79,8 @@ HOLDS: dict[AnswerType, str] = {
     rf"|\b{_MONTH}\b\.? ?\d|\d\.? (?:de )?{_MONTH}\b|\b\d{{1,2}}(?::\d\d| ?[ap]\.?m\.?| uhr)\b"
     r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:mon|diens|donners|frei|sams|sonn)"
     r"tags?\b|\bmittwochs?\b|\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)\b"
+    r"|\b(?:on|by|until|before|after|from|since) the \d{1,2}(?:st|nd|rd|th)\b"
+    r"|\b(?:am|bis|zum|vom|ab)(?: zum| dem)? \d{1,2}\.(?!\d)"
     rf"|{_RELATED}(?:\w+[\s\-]+){{0,4}}?{_TIMES}"
     rf"|{_TIMES}\s+(?:\w+ ){{0,2}}?(?:before|after|ago|later|prior|earlier|from|of|following"
     r"|vor|nach|ab|später|antes|después)\b"

@@ -110,8 +110,9 @@ def _answers(question: str) -> Callable[[str], bool]:
 def _on_the_subject(question: str, told: list[Told], open_ones: list[Told]) -> list[Told]:
     """Those that name, with their title and headings, all that the best of all sentences names of
     the question: beside the course on sailing, what the course on rowing takes answers another.
-    Only of a question for one value, of one thing."""
-    if not told or expected_type(question) not in HELD_TO or asks_of_several(question):
+    Only of a question for one value, or of yes or no, and of one thing."""
+    one_answer = HELD_TO | {"yes_no"}
+    if not told or expected_type(question) not in one_answer or asks_of_several(question):
         return open_ones
     language = guess_language(question)
     asked = set(stems(question, language))

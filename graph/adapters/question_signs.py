@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ingest.ports import Encoded, Vector
 from nodes.answer_type import expected_type
 from nodes.answer_words import ASKING, AnswerType
+from nodes.asked_slot import Slots, slots_of
 from nodes.asked_year import asked_years
 from nodes.words import ALL_STOP_WORDS, content_words, guess_language, literals, stem, words
 
@@ -42,6 +43,7 @@ class AskedQuestion:
     names: frozenset[str]
     values: frozenset[str]
     years: frozenset[str]
+    slots: Slots
     negated: bool
     sentence: Vector | None = None
     tokens: Vector | None = None
@@ -63,6 +65,7 @@ def read_question(question: str, encoded: Encoded | None = None) -> AskedQuestio
         names=frozenset(name.lower() for name in names),
         values=frozenset(VALUE.findall(question)),
         years=asked_years(question),
+        slots=slots_of(question, language),
         negated=bool(NEGATION.search(question)),
         sentence=encoded.sentence if encoded else None,
         tokens=encoded.tokens[_content(question, encoded)] if encoded else None,

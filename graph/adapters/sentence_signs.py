@@ -12,6 +12,7 @@ from ingest.ports import Vector
 from ingest.sentences import asks, sentence_spans
 from nodes.answer_type import holds_type
 from nodes.answer_words import NEEDS_ITS_KIND
+from nodes.asked_slot import of_another_thing, slots_of
 from nodes.asked_year import of_another_year
 
 NEIGHBOURHOOD = 120
@@ -41,10 +42,12 @@ def sentence_signs(
     """Each quotable unit of the passage, in order; without `vectors` only the signs of words.
 
     Cosines are in [-1, 1], shares in [0, 1]; `around` counts the heading and what stands before. A
-    question, the title itself and what is said of another year answer nothing.
+    question, the title itself and what is said of another year or thing answer nothing; what holds
+    no new word answers yes or no alone.
     """
     head = f"{chunk.title} {chunk.heading}"
     above = text_stems(head, question.language)
+    whole = text_stems(chunk.text, question.language)
     spans = sentence_spans(chunk.text)
     by_words = [_word_signs(question, chunk.text, head, start, end) for start, end in spans]
     by_vectors = _vector_signs(question, vectors, spans) if vectors else [{}] * len(spans)
@@ -58,11 +61,21 @@ def sentence_signs(
             (holds or question.kind not in NEEDS_ITS_KIND)
             and not asks(text)
             and text.strip("#*. ").lower() not in headings
-            and words["new_words"] > 0
+            and (words["new_words"] > 0 or question.kind == "yes_no")
             and not of_another_year(text, head=head, asked=question.years)
+            and not _of_another_thing(question, text, whole | above)
         )
         found.append(SentenceSigns(start, end, text, holds, eligible, named, words | late))
     return found
+
+
+def _of_another_thing(question: AskedQuestion, text: str, around: set[str]) -> bool:
+    if not question.slots or question.kind not in NEEDS_ITS_KIND:
+        return False
+    said = text_stems(text, question.language)
+    return of_another_thing(
+        question.slots, slots_of(text, question.language), said=said, around=around
+    )
 
 
 def _word_signs(

@@ -52,6 +52,8 @@ HELD: list[tuple[AnswerType, str]] = [
     ("frequency", "The filter is changed every two weeks."),
     ("frequency", "Das Tor wird zweimal im Jahr geprüft."),
     ("duration", "It takes two weeks."),
+    ("date", "The treasurer pays invoices on the 15th."),
+    ("date", "Rechnungen werden am 15. bezahlt."),
 ]
 LACKED: list[tuple[AnswerType, str]] = [
     ("price", "Canoes can be borrowed for two hours."),
@@ -63,6 +65,10 @@ LACKED: list[tuple[AnswerType, str]] = [
     ("phone", "The front desk opens at 8 and closes at 20:00."),
     ("phone", "It was built on 2021-05-04."),
     ("email", "Write to the front desk."),
+    ("pin", "The code of the alarm is changed every quarter."),
+    ("password", "The password is not written down."),
+    ("password", "Das Passwort ist im Büro erhältlich."),
+    ("date", "We repaired 15 boats."),
     ("frequency", "The course takes 12 hours."),
     ("duration", "Fire drills are held monthly."),
     ("duration", "Kurse werden monatlich angekündigt."),
