@@ -4,6 +4,7 @@ import re
 
 from nodes.answer_person import says_who
 from nodes.answer_words import HOLDS, UNIT, AnswerType
+from nodes.money import is_counted, without_money
 from nodes.words import guess_language
 
 # The order decides: the first that matches is the question's type.
@@ -146,6 +147,9 @@ _ASKS: list[tuple[AnswerType, str]] = [
 _JOINS = re.compile(
     r"\b(?:and|or|und|oder|y|o|both|beide[rns]?|versus|vs|than|als)\b", re.IGNORECASE
 )
+_PRONOUN = re.compile(r"\bone (?=for|of|in|with|who|that|which|is)\b", re.IGNORECASE)
+"""`One for a camper van` counts nothing."""
+
 _TAKEN_OVER = re.compile(r"\?\s*+\([^()]*\)\s*+$")
 _RELATIVE = re.compile(
     r"(?P<asks>(?:^|[.?!:]\s+)\W*(?:(?:in|at|by|to|from|on|up to|until) )?"
@@ -196,7 +200,9 @@ def asks_of_several(question: str) -> bool:
 
 def holds_type(sentence: str, kind: AnswerType, question: str = "") -> bool:
     """Whether a sentence could state an answer of this kind; always so for `other`. Who is named
-    in the question itself is none."""
+    in the question itself is none, nor is a price to `how many`."""
     if kind == "person":
         return says_who(sentence, question)
+    if kind == "amount" and is_counted(question):
+        sentence = _PRONOUN.sub("", without_money(sentence))
     return _HOLDS_COMPILED[kind].search(sentence) is not None

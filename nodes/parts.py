@@ -146,7 +146,7 @@ def covers(sentence: Sentence, part: str) -> bool:
     asked, said = set(stems(part, language)), {stem(word, language) for word in words(placed)}
     enough = len(asked & said) >= COVERED * len(asked)
     kind = expected_type(part)
-    holds = kind not in NEEDS_ITS_KIND or holds_type(sentence.text, kind)
+    holds = kind not in NEEDS_ITS_KIND or holds_type(sentence.text, kind, part)
     return bool(asked) and enough and holds
 
 

@@ -14,7 +14,6 @@ from nodes.citations import cite
 from nodes.conflicts import Statement, contradict
 from nodes.findings import Evidence, Rejected, Sentence, Stated
 from nodes.layout import row_name
-from nodes.money import is_counted, without_money
 from nodes.notes import status_note
 from nodes.parts import SEVERAL
 from nodes.ports import Draft
@@ -102,8 +101,6 @@ def _answers(question: str) -> Callable[[str], bool]:
     kind = expected_type(question)
     if kind not in HELD_TO or SEVERAL.search(question):
         return lambda text: True
-    if is_counted(question):
-        return lambda text: holds_type(without_money(text), kind, question)
     return lambda text: holds_type(text, kind, question)
 
 

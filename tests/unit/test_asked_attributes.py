@@ -119,6 +119,19 @@ def test_who_is_a_name_or_a_role_or_does_what_is_asked_about(
 
 
 @pytest.mark.parametrize(
+    ("question", "sentence", "holds"),
+    [
+        ("How many pitches are there?", "A pitch is 14 € a night, one for a van 26 €.", False),
+        ("How many pitches are there?", "There are 40 pitches at 14 € a night.", True),
+        ("How many devices may I use?", "Streaming is limited to one device.", True),
+        ("How many euros is a pitch?", "A pitch is 14 € a night.", True),
+    ],
+)
+def test_a_price_is_no_count(question: str, sentence: str, holds: bool) -> None:
+    assert holds_type(sentence, "amount", question) == holds
+
+
+@pytest.mark.parametrize(
     ("question", "several"),
     [
         ("How long do we keep tickets and recordings?", True),
