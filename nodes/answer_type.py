@@ -42,6 +42,9 @@ _ASKS: list[tuple[AnswerType, str]] = [
         "price",
         r"\bhow (?:much|expensive)\b.*\b(?:costs?|charged?|pay|price|fee)\b|\bhow expensive\b"
         r"|\bwhat (?:do|does|did|will|would) (?:[\w\-'’]+ ){1,8}?cost\b"
+        r"|\b(?:how (?:much|high|large|big) (?:is|was|are)|what (?:is|was))(?: [\w\-]+){0,4}?"
+        r" (?:budget|salary|bonus|deposit|rent|subsidy|wage)\b(?! \w+ing\b)"
+        r"|\bwie (?:hoch|groß) (?:ist|war)(?: \w+){0,3}? \w*(?:budget|gehalt|kaution|miete|bonus)\b"
         r"|" + _WHICH + r"(?:prices?|costs?|fees?|fare)\b(?! (?:cent(?:er|re)|codes?|limits?))"
         r"|\bwas (?:kosten?|kostet)\b|\bwie teuer\b"
         r"|\bwie (?:viel|hoch) (?:ist|sind|kosten?|kostet)\b"

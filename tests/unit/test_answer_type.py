@@ -30,7 +30,7 @@ QUESTIONS: list[tuple[AnswerType, str]] = [
     ("place", "¿Dónde están los repuestos?"),
     ("price", "How much does the Pro plan cost?"),
     ("amount", "What is the maximum upload size?"),
-    ("amount", "Wie hoch ist das Budget?"),
+    ("price", "Wie hoch ist das Budget?"),
     ("price", "Was kostet der Tarif?"),
     ("amount", "Wie hoch ist die Selbstbeteiligung bei Diebstahl?"),
     ("amount", "Was ist die Selbstbeteiligung bei Diebstahl?"),

@@ -8,6 +8,8 @@ from nodes.answer_words import AnswerType
 QUESTIONS: list[tuple[AnswerType, str]] = [
     ("price", "How much do I have to pay for parking?"),
     ("price", "What is the monthly fee?"),
+    ("price", "How much is the learning budget?"),
+    ("price", "Wie hoch ist die Kaution?"),
     ("price", "Wie teuer ist ein Stellplatz?"),
     ("price", "¿Cuánto cuesta la entrada?"),
     ("password", "What is the Wi-Fi password?"),
@@ -58,6 +60,7 @@ HELD: list[tuple[AnswerType, str]] = [
 LACKED: list[tuple[AnswerType, str]] = [
     ("price", "Canoes can be borrowed for two hours."),
     ("price", "The desk opens at 8:00."),
+    ("price", "Lessons for the two offices do not touch your budget."),
     ("password", "The network is called Camp-Guest."),
     ("password", "You need a password to log in."),
     ("pin", "The key hangs in a box beside the door."),
