@@ -7,14 +7,16 @@ from nodes.words import ALL_STOP_WORDS, content_words, guess_language, stem, wor
 
 _ROLE = re.compile(HOLDS["person"])
 _NAMES = re.compile(
-    r"@|\b(?!(?:D(?:er|ie|as|en|em|es)|(?:Ein|Kein|Jede)\w*|Alle|Am|An|Bei|Für|Im|In|Mit|Nach|Vo[mn]"
+    r"@|\b[A-Z]\. ?[A-Z][a-z]+"
+    r"|\b(?!(?:D(?:er|ie|as|en|em|es)|(?:Ein|Kein|Jede)\w*|Alle|Am|An|Bei|Für|Im|In|Mit|Nach|Vo[mn]"
     r"|Zu[mr]|The|This|Our|Your|If|When|For|On|At) )"
-    r"[A-Z][\w'’\-]+ (?:(?:[A-Z]\.|van|von|de|der|da|del|la|bin) ?)*[A-Z][\w'’\-]+"
+    r"(?:[A-Z]\. ?)?[A-Z][\w'’\-]+ (?:(?:[A-Z]\.|van|von|de|der|da|del|la|bin) ?)*[A-Z][\w'’\-]+"
 )
 _PLACE = re.compile(
     r"\b(?:\w+ )?(?:Street|Road|Avenue|Lane|Square|Park|Building|Room|Hall|Bay|Floor|Gate|Bridge"
     r"|Station|River|Lake|\w*[Ss]traße|Platz|Weg|Allee|Gebäude|Raum|Halle|Fach|Stock)\b(?: \w+)?"
-    r"|(?:\b(?:called|named|heißt) )[A-Z][\w\-]+"
+    r"|\b(?:Haus|Hütte|Zimmer|Camp|Hotel|Villa) [A-ZÄÖÜ]\w+"
+    r"|\b(?:called|named|heißt) [A-ZÄÖÜ][\w\-]+(?: [A-ZÄÖÜ][\w\-]+)*"
 )
 """What has a capital and is nobody: a place, and what a thing is called."""
 
@@ -57,9 +59,9 @@ _WHO_DOES = re.compile(
 def says_who(sentence: str, question: str = "") -> bool:
     """A role, a name that is no place and not in the question, or the subject that does what is
     asked about: `The miller grinds corn` to `Who grinds the corn?`."""
-    if _ROLE.search(sentence) or _does_it(sentence, question):
-        return True
     rest = _without(_PLACE.sub("x", sentence), question)
+    if _ROLE.search(rest) or _does_it(sentence, question):
+        return True
     opening = _OPENS_WITH_NAME.match(rest)
     if opening and opening["name"].lower() not in ALL_STOP_WORDS:
         return True
@@ -68,11 +70,19 @@ def says_who(sentence: str, question: str = "") -> bool:
 
 
 def _without(sentence: str, question: str) -> str:
-    """In lower case what the question says itself: who asks for it does not ask for that."""
+    """In lower case what the question says itself, and without what it names: who asks for the
+    deputy of Tom Baker does not ask for him."""
     said = set(content_words(question))
+    named = set(words(" ".join(_NAME.findall(question)))) - ALL_STOP_WORDS
     return re.sub(
         r"[^\W_]+(?:['’-][^\W_]+)*",
-        lambda one: one.group().lower() if said & set(words(one.group())) else one.group(),
+        lambda one: (
+            "x"
+            if named & set(words(one.group()))
+            else one.group().lower()
+            if said & set(words(one.group()))
+            else one.group()
+        ),
         sentence,
     )
 

@@ -10,7 +10,8 @@ from nodes.words import guess_language
 # The order decides: the first that matches is the question's type.
 _WHICH = (
     r"\b(?:what(?:'s| is| was)?|which|wie (?:lautet|ist)|was ist|welche[rsnm]?|cu[aá]l es|qu[eé])"
-    r"(?: (?!about\b|for\b|für\b|to\b)[\w\-'’]+){0,4}? "
+    r"(?: (?!(?:about|for|für|to|must|should|does|do|has|can|may|muss|soll\w*|hat|kann|darf)\b)"
+    r"[\w\-'’]+){0,4}? "
 )
 """What stands between the word that asks and the attribute that is asked for."""
 
@@ -18,16 +19,18 @@ _ASKS: list[tuple[AnswerType, str]] = [
     (
         "password",
         _WHICH + r"(?:\w+-)?(?:pass(?:word|phrase)|\w*pass?wort|\w*kennwort|contraseña)\b"
-        r"(?! (?:\w*length|polic\w+|rules?|resets?|manager|requirements?|expir\w+|changes?))",
+        r"(?!-)(?! (?:\w*length|polic\w+|rules?|resets?|manager|requirements?|expir\w+|changes?))",
     ),
     (
         "email",
         _WHICH + r"(?:\w+-)?(?:e-?mail(?:[ \-]?a(?:ddress|dresse))|correo electr[oó]nico"
-        r"|direcci[oó]n de correo)\b",
+        r"|direcci[oó]n de correo|\w*mail-?adresse)\b|\bwhat(?:'s| is) the e-?mail of\b",
     ),
     (
         "phone",
-        _WHICH + r"(?:(?:tele)?phone|mobile|fax|hotline)(?:[ \-]?number|nummer)\b"
+        _WHICH + r"(?:(?:tele)?phone|mobile|fax|hotline|emergency)[ \-]?(?:number|extension)\b"
+        r"|\b(?:which|what) number (?:do|can|should|must|may) \w+ (?:call|dial|ring|phone)\b"
+        r"|\bunter welcher \w*nummer\b"
         r"|" + _WHICH + r"(?:telefon|handy|fax|notruf|ruf|hotline-?|service)(?:nummer)\b"
         r"|" + _WHICH + r"(?:durchwahl|(?:n[uú]mero de )?tel[eé]fono)\b",
     ),
@@ -36,26 +39,30 @@ _ASKS: list[tuple[AnswerType, str]] = [
         _WHICH + r"(?:pin(?:[ \-]?code)?|c[oó]digo)\b(?! codes?\b)"
         r"|" + _WHICH + r"(?:(?:door|gate|access|entry|alarm|lock|safe|box|key|security)[ \-]?code"
         r"|(?:zugangs|tür|tor|alarm)-?code)\b"
+        r"|\b(?:which|what) code (?:opens|unlocks|do i (?:enter|need|use))\b"
         r"|\b(?:what(?:'s| is)|welche[rn]|wie lautet)(?: (?:the|der|den))? code\b(?! of conduct)",
     ),
     (
         "price",
-        r"\bhow (?:much|expensive)\b.*\b(?:costs?|charged?|pay|price|fee)\b|\bhow expensive\b"
+        r"\bhow (?:much|expensive)\b(?! (?:time|notice|longer)).*"
+        r"\b(?:costs?|charged?|pay|price|fee)\b|\bhow expensive\b"
         r"|\bwhat (?:do|does|did|will|would) (?:[\w\-'’]+ ){1,8}?cost\b"
         r"|\b(?:how (?:much|high|large|big) (?:is|was|are)|what (?:is|was))(?: [\w\-]+){0,4}?"
         r" (?:budget|salary|bonus|deposit|rent|subsidy|wage)\b(?! \w+ing\b)"
         r"|\bwie (?:hoch|groß) (?:ist|war)(?: \w+){0,3}? \w*(?:budget|gehalt|kaution|miete|bonus)\b"
-        r"|" + _WHICH + r"(?:prices?|costs?|fees?|fare)\b(?! (?:cent(?:er|re)|codes?|limits?))"
+        r"|"
+        + _WHICH
+        + r"(?:prices?|costs?|fees?|fare|precio|tarifa)\b(?! (?:cent(?:er|re)|codes?|limits?))"
         r"|\bwas (?:kosten?|kostet)\b|\bwie teuer\b"
         r"|\bwie (?:viel|hoch) (?:ist|sind|kosten?|kostet)\b"
         r"(?: [\w\-]+){0,3}? (?:\w*preise?|\w*kosten|\w*gebühr(?:en)?)\b|\bwie ?viel kostet\b"
         r"|\b(?:was ist|wie lautet|welche[rn]) (?:der|den)? ?\w*preis\b"
-        r"|\bcu[aá]nto cuestan?\b|\bqu[eé] precio\b",
+        r"|\bwhat (?:do|does) \w+ charge\b|\bcu[aá]nto cuestan?\b|\bqu[eé] precio\b",
     ),
     (
         "frequency",
         r"\bhow (?:often|frequently|many times)\b|\bwie (?:oft|häufig)\b|\bcada cu[aá]nto\b"
-        r"|\bcon qu[eé] frecuencia\b|\b(?:what|which) interval\b",
+        r"|\bcon qu[eé] frecuencia\b|\b(?:what|which) intervals?\b|\bin welchen abständen\b",
     ),
     (
         "definition",

@@ -30,7 +30,9 @@ NEEDS_ITS_KIND: frozenset[AnswerType] = frozenset(
 """Kinds without which a sentence cannot answer; for the others the kind is a sign among signs."""
 
 ASKING = frozenset(
-    """cost costs price much take takes last lasts long many often number amount year date time
+    """phone telephone number email mail address password pin code telefonnummer nummer adresse
+    passwort teléfono correo dirección contraseña código cost costs price much take takes last
+    lasts long many often amount year date time
     dauert dauern dauer kostet kosten preis beträgt hoch anzahl jahr datum zeit statt finden findet
     cuesta cuestan precio dura duran número año""".split()
 )
@@ -63,18 +65,18 @@ _RELATED = (
 """What makes a time of a number of days: `within 5 days`, not `more than 7 days a month`."""
 _SAYS_IT = (
     r"[^.;|]{0,60}?(?:\b(?:is|was|are|ist|lautet|lauten|es|reads)\b|[:=])(?!\s+(?:(?:be)?ge\w+t|\w+ed"
-    r"|sent|set|kept|given|known|not|never|too|valid|in|on|at|with|by|to|nicht|nie|im|bei|zu)\b)"
+    r"|sent|set|kept|given|known|wrong|secret|necessary|erforderlich|nötig|falsch|geheim|not|never|too|valid|in|on|at|with|by|to|nicht|nie|im|bei|zu)\b)"
 )
 
 HOLDS: dict[AnswerType, str] = {
     "duration": rf"(?:{_NUMBER}|\b{_NUMBER_WORD})(?:[\s\-–]+(?:to |bis |a )?[\w]+)?[\s\-]*{UNIT}\b"
     r"|\b(?:immediately|instantly|at once|overnight|sofort|umgehend|inmediatamente)\b",
     "frequency": rf"\b(?:(?:half-?|bi-?)?(?:hour|dai|week|month|quarter|year|annual|night)ly"
-    r"|biannual|annually|every|each|per|whenever|always|never|regularly|once|twice|times|halb\w*lich"
+    r"|biannual|annually|every|each|whenever|always|never|regularly|once|twice|times|halb\w*lich"
     r"|(?:stünd|täg|wöchent|monat|viertel)?(?:jähr)?lich|täglich|wöchentlich|monatlich|stündlich"
-    r"|(?:ein|zwei|drei|vier|zehn|\d+ ?)mal|pro|jede[nrsm]?|alle|nie|immer|regelmäßig"
+    r"|(?:ein|zwei|drei|vier|zehn|\d+ ?)mal|jede[nrsm]?|alle|nie|immer|regelmäßig"
     r"|diari[oa]\w*|mensual\w*|semanal\w*|anual\w*|cada|vez|veces|siempre|nunca)\b"
-    rf"|\ban? {UNIT}\b",
+    rf"|\b(?:per|pro|por) {UNIT}\b",
     "date": rf"\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}\b|\b(?:1\d|20)\d\ds?\b"
     rf"|\b{_MONTH}\b\.? ?\d|\d\.? (?:de )?{_MONTH}\b|\b\d{{1,2}}(?::\d\d| ?[ap]\.?m\.?| uhr)\b"
     r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:mon|diens|donners|frei|sams|sonn)"
@@ -92,13 +94,17 @@ HOLDS: dict[AnswerType, str] = {
     r"|no charge|ilimitado)\b",
     "price": rf"{MONEY}|\d\s?(?:%|percent\b|prozent\b)|\b(?:free|no charge|complimentary|included"
     r"|at no cost|kostenlos|kostenfrei|gratis|umsonst|inklusive|enthalten|gratuit[oa]s?)\b"
-    r"|(?:price|cost|fee|fare|rate|charge|preis|kosten|gebühr|precio|tarifa)\w*\b[^.]{0,20}?\d",
+    r"|(?:price|cost|fee|fare|rate|charge|preis|kosten|gebühr|precio|tarifa)\w*\b"
+    r"(?:(?!\b(?:due|on|by|until|within|am|bis)\b)[^.]){0,20}?\d",
     "password": r"\b(?:pass(?:word|phrase|code)|\w*pass?wort|\w*kennwort|contraseña)\b"
-    rf"{_SAYS_IT}",
+    rf"(?:{_SAYS_IT}|\s+[“„'`\x22])",
     "pin": rf"\b(?:\w*-?code|pin|combination|\w*kombination|c[oó]digo)\b{_SAYS_IT}"
-    r"|\b[A-Za-z]{1,6}-?\d{2,}|(?<![\d:.,])\d{3,}(?![\d:.,]*\d)",
-    "phone": r"(?<![\w.])(?!\d{4}-\d\d-\d\d)\+?\(?\d(?:[\s()/.\-]?\d){5,}"
-    r"|\b(?:ext(?:ension)?|dial|call|phone|telephone|tel|hotline|durchwahl|apparat|wähl\w*"
+    r"|\b(?:enter|type|press|dial|codes?|pin|gib|tippe\w*|eingeben)\b[^.]{0,20}?(?<![\d:.,])\d{3,}",
+    "phone": r"(?<![\w./\-])(?!(?:19|20)\d\d-\d|\d{1,2}[./] ?\d{1,2}[./] ?\d)"
+    r"(?!\d{1,3}(?:[.,]\d{3})+(?!\d))"
+    r"\+?\(?\d(?:[\s()/.\-]?\d){5,}"
+    r"|\b(?:phone|telephone)(?: number)?(?: is|:)? \d{2,}"
+    r"|\b(?:ext(?:ension)?|dial|call|tel|hotline|durchwahl|apparat|wähl\w*"
     r"|anruf\w*|\w*nummer|teléfono|extensión)\b\D{0,16}\d{2,}",
     "email": r"[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+",
     "person": r"(?<![\w\-])(?i:manager|team|lead|leader|head|officer|engineer|director|department"

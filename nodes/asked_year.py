@@ -5,17 +5,23 @@ import re
 from nodes.answer_type import expected_type
 
 _YEAR = r"(?<![\w.,\-/])(?:19|20)\d\d(?![\w\-/]|[.,]\d)"
-_YEARS = re.compile(_YEAR)
+_UNIT = (
+    r"(?!\s*(?:[€$£%]|euros?\b|dollars?\b|pounds?\b|people\b|guests\b|units?\b|hours?\b|gäste\b))"
+)
+_YEARS = re.compile(_YEAR + _UNIT, re.IGNORECASE)
 _ASKED = re.compile(
     r"\b(?:in|im|jahre?|year|of|from|since|seit|until|bis|by|for|für|during|summer|winter|spring"
     r"|autumn|fall|sommer|frühling|frühjahr|herbst|season|saison|en|del?|año|\w+(?:ary|ber|ch|il))"
-    rf"\s+(?P<year>{_YEAR})(?!\s+(?:[€$£]|euros?|dollars?|pounds?|people|guests|units?|hours?|gäste)\b)"
-    rf"|(?P<last>{_YEAR})\s*(?:[?.,;:!)]|$)",
+    rf"\s+(?P<year>{_YEAR}){_UNIT}"
+    rf"|\b(?:the|our|der|die|das)\s+(?P<the>{_YEAR}){_UNIT}\s+[^\W\d_]"
+    rf"|(?<!room )(?<!raum )(?<!number )(?<!code )(?<!model )(?P<last>{_YEAR})\s*(?:[?.,;:!)]|$)",
     re.IGNORECASE,
 )
 _RANGE = re.compile(
     rf"(?P<first>{_YEAR})\s*(?:[-–]|to|until|through|bis|hasta|a)\s*(?P<last>(?:19|20)\d\d)\b"
-    rf"|\b(?:since|from|seit|ab|desde)\s+(?:\w+\s+)?(?P<since>{_YEAR})",
+    rf"|\b(?:between|zwischen|entre)\s+(?P<low>{_YEAR})\s+(?:and|und|y)\s+(?P<high>(?:19|20)\d\d)\b"
+    rf"|\b(?:since|from|seit|ab|desde)\s+(?:[^\W\d_]+\s+){{0,2}}(?P<since>{_YEAR})"
+    r"(?!\s*(?:[-–]|to|until|through|bis|hasta|a)\s*\d)",
     re.IGNORECASE,
 )
 
@@ -25,7 +31,9 @@ def asked_years(question: str) -> frozenset[str]:
     another year."""
     if expected_type(question) == "date":
         return frozenset()
-    return frozenset(found["year"] or found["last"] for found in _ASKED.finditer(question))
+    return frozenset(
+        found["year"] or found["the"] or found["last"] for found in _ASKED.finditer(question)
+    )
 
 
 def of_another_year(text: str, *, head: str, asked: frozenset[str]) -> bool:
@@ -41,7 +49,9 @@ def of_another_year(text: str, *, head: str, asked: frozenset[str]) -> bool:
 
 def _spans(text: str, asked: frozenset[str]) -> bool:
     return any(
-        (found["since"] or found["first"]) <= year <= (found["last"] or "9999")
+        (found["since"] or found["low"] or found["first"])
+        <= year
+        <= (found["last"] or found["high"] or "9999")
         for found in _RANGE.finditer(text)
         for year in asked
     )

@@ -21,12 +21,13 @@ _SMALL = re.compile(r"(?<![\w'’-])[^\W\d_A-ZÀ-Þ][^\W\d_]*")
 _NO_NAME = re.compile(
     r"(?:I|I['’]\w+|(?:Jan|Febr)uary|March|April|May|June|July|August|(?:Septem|Octo|Novem|Decem)ber"
     r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
-    r"|Celsius|Fahrenheit|Kelvin|[^a-z]+)"
+    r"|Januar|Februar|März|Mai|Juni|Juli|Oktober|Dezember|(?:Mon|Diens|Donners|Frei|Sams|Sonn)tags?"
+    r"|Mittwochs?|Celsius|Fahrenheit|Kelvin|[^a-z]+)"
 )
 """Days, months and degrees; what is in capitals alone may be written out in the documents."""
 
 _CODE = re.compile(r"[A-Za-z][^\W_]*[-]?\w*\d\w*|\w*[^\W_]_[^\W_]\w*")
-_OPENS = re.compile(r"(?:^|[.!?:;]\s)\W*$")
+_OPENS = re.compile(r"(?:^|(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bSt)(?<!Prof)[.!?:;]\s)\W*$")
 
 
 def named(question: str) -> list[str]:
@@ -62,7 +63,7 @@ def _in_apposition(question: str) -> Iterator[str]:
     for first, second in pairwise(found):
         alone = not _OPENS.search(question[: first.start()])
         in_a_row = question[first.end() : second.start()] == " " and second.group().isalpha()
-        if _NO_NAME.fullmatch(second.group()):
+        if _NO_NAME.fullmatch(first.group()) or _NO_NAME.fullmatch(second.group()):
             continue
         if alone and in_a_row and not first.group().endswith("s"):
             yield second.group()
@@ -101,7 +102,8 @@ class _Found:
         """As it is, misspelt but for an ordinary word, joined otherwise (`WiFi`), or cut to one of
         its words."""
         joined = re.sub(r"[\W_]", "", name.casefold())
-        if name.casefold() in self._folded or joined in self._joined | self._words:
+        whole = rf"(?<![\w\-]){re.escape(name.casefold())}(?!\w)"
+        if re.search(whole, self._folded) or joined in self._joined | self._words:
             return True
         if _CODE.fullmatch(name):
             return False
@@ -124,4 +126,4 @@ class _Found:
             return False
         alike = [w for w in self._names if w[0] == word[0] and abs(len(w) - len(word)) <= 2]
         near = difflib.get_close_matches(word, alike, n=1, cutoff=ALIKE)
-        return bool(near) or any(word in one for one in self._words)
+        return bool(near) or any(one.startswith(word) for one in self._words)

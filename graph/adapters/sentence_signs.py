@@ -10,7 +10,7 @@ from ingest.documents import Chunk
 from ingest.passage_vectors import PassageVectors
 from ingest.ports import Vector
 from ingest.sentences import asks, sentence_spans
-from nodes.answer_type import holds_type
+from nodes.answer_type import asks_of_several, holds_type
 from nodes.answer_words import NEEDS_ITS_KIND
 from nodes.asked_slot import of_another_thing, slots_of
 from nodes.asked_year import of_another_year
@@ -70,7 +70,8 @@ def sentence_signs(
 
 
 def _of_another_thing(question: AskedQuestion, text: str, around: set[str]) -> bool:
-    if not question.slots or question.kind not in NEEDS_ITS_KIND:
+    single = question.kind in NEEDS_ITS_KIND and not asks_of_several(question.text)
+    if not question.slots or not single:
         return False
     said = text_stems(text, question.language)
     return of_another_thing(
