@@ -65,15 +65,16 @@ _RELATED = (
 """What makes a time of a number of days: `within 5 days`, not `more than 7 days a month`."""
 _SAYS_IT = (
     r"[^.;|]{0,60}?(?:\b(?:is|was|are|ist|lautet|lauten|es|reads)\b|[:=])(?!\s+(?:(?:be)?ge\w+t|\w+ed"
-    r"|sent|set|kept|given|known|wrong|secret|necessary|erforderlich|nötig|falsch|geheim|not|never|too|valid|in|on|at|with|by|to|nicht|nie|im|bei|zu)\b)"
+    r"|sent|set|kept|given|known|wrong|secret|necessary|erforderlich|nötig|falsch|geheim|not|never"
+    r"|too|valid|in|on|at|with|by|to|nicht|nie|im|bei|zu)\b)"
 )
 
 HOLDS: dict[AnswerType, str] = {
     "duration": rf"(?:{_NUMBER}|\b{_NUMBER_WORD})(?:[\s\-–]+(?:to |bis |a )?[\w]+)?[\s\-]*{UNIT}\b"
     r"|\b(?:immediately|instantly|at once|overnight|sofort|umgehend|inmediatamente)\b",
     "frequency": rf"\b(?:(?:half-?|bi-?)?(?:hour|dai|week|month|quarter|year|annual|night)ly"
-    r"|biannual|annually|every|each|whenever|always|never|regularly|once|twice|times|halb\w*lich"
-    r"|(?:stünd|täg|wöchent|monat|viertel)?(?:jähr)?lich|täglich|wöchentlich|monatlich|stündlich"
+    r"|biannual|annually|every|each|whenever|always|never|regularly|once|twice|times"
+    r"|(?:halb|viertel)?jährlich|(?:halb)?(?:täg|stünd)lich|wöchentlich|monatlich"
     r"|(?:ein|zwei|drei|vier|zehn|\d+ ?)mal|jede[nrsm]?|alle|nie|immer|regelmäßig"
     r"|diari[oa]\w*|mensual\w*|semanal\w*|anual\w*|cada|vez|veces|siempre|nunca)\b"
     rf"|\b(?:per|pro|por) {UNIT}\b",

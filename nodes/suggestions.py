@@ -6,15 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from nodes.context import Context
+from nodes.named_things import ALIKE
 from nodes.state import Reason, State
 from nodes.words import content_words, guess_language, literals, stem, words
 
 MOST = 3
 """Suggestions of one refusal: more would be read by nobody."""
 
-ALIKE = 0.8
-"""Likeness of two words, in [0, 1], from which one may be the other misspelt (Ratcliff and
-Obershelp's, as difflib counts it); "Quendral" and "Quendrel" have .88."""
 SHORTEST = 5
 """Letters of a word whose spelling is doubted: shorter words are too often alike."""
 

@@ -197,27 +197,6 @@ def test_a_sentence_that_lacks_it(kind: AnswerType, sentence: str) -> None:
     assert not holds_type(sentence, kind)
 
 
-WHO = [
-    ("Who approves it?", "Anna approves it.", True),
-    ("Who approves it?", "The finance team approves it.", True),
-    ("Who grinds the corn?", "The old wheelwright grinds the corn.", True),
-    ("Who repairs broken kayaks?", "Broken kayaks are marked with red tape.", False),
-    ("Who maintains the Bosch grinder?", "The Bosch grinder has a hood.", False),
-    ("Who brings the firewood?", "It is delivered to Maple Street on Fridays.", False),
-    ("Who uses the network?", "The network is called Camp-Guest.", False),
-    ("Wer repariert die Boote?", "Jana Brandt repariert die Boote.", True),
-    ("Wer unterschreibt?", "Die Kassenwartin unterschreibt die Verträge.", True),
-    ("Wer repariert Kajaks?", "Defekte Kajaks werden mit rotem Band repariert.", False),
-]
-
-
-@pytest.mark.parametrize(("question", "sentence", "says"), WHO)
-def test_who_is_a_name_or_a_role_or_does_what_is_asked_about(
-    question: str, sentence: str, says: bool
-) -> None:
-    assert holds_type(sentence, "person", question) == says
-
-
 @pytest.mark.parametrize(
     ("question", "sentence", "holds"),
     [

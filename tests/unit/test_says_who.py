@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodes.answer_person import says_who
+from nodes.answer_type import holds_type
 
 SAID = [
     ("Who repairs the boats?", "Ana Ruiz repairs the boats."),
@@ -101,3 +102,23 @@ def test_a_full_name_is_who_unless_the_question_says_it(thing: str, first: str, 
 def test_what_is_done_in_a_month_says_nobody(thing: str, month: str) -> None:
     for sentence in (f"The {thing} is cleaned in {month}.", f"In {month} the {thing} is cleaned."):
         assert not says_who(sentence, f"Who cleans the {thing}?")
+
+
+KIND = [
+    ("Who approves it?", "The finance team approves it.", True),
+    ("Who grinds the corn?", "The old wheelwright grinds the corn.", True),
+    ("Who repairs broken kayaks?", "Broken kayaks are marked with red tape.", False),
+    ("Who maintains the Bosch grinder?", "The Bosch grinder has a hood.", False),
+    ("Who brings the firewood?", "It is delivered to Maple Street on Fridays.", False),
+    ("Who uses the network?", "The network is called Camp-Guest.", False),
+    ("Wer repariert die Boote?", "Jana Brandt repariert die Boote.", True),
+    ("Wer unterschreibt?", "Die Kassenwartin unterschreibt die Verträge.", True),
+    ("Wer repariert Kajaks?", "Defekte Kajaks werden mit rotem Band repariert.", False),
+]
+
+
+@pytest.mark.parametrize(("question", "sentence", "says"), KIND)
+def test_who_is_a_kind_of_answer_that_the_question_has_a_part_in(
+    question: str, sentence: str, says: bool
+) -> None:
+    assert holds_type(sentence, "person", question) == says
